@@ -1,0 +1,22 @@
+/* Time, in ns. Real time is CLOCK_MONOTONIC; a simulated device or a test moves its own. */
+#ifndef DBIO_ENGINE_CLOCK_H
+#define DBIO_ENGINE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dbio_clock {
+        uint64_t (*now)(struct dbio_clock *clock);
+        uint64_t virtual_ns; /* what a virtual clock shows; unused by the real one */
+        bool is_virtual;
+};
+
+void dbio_clock_init_real(struct dbio_clock *clock);
+void dbio_clock_init_virtual(struct dbio_clock *clock);
+
+static inline uint64_t dbio_clock_now(struct dbio_clock *clock)
+{
+        return clock->now(clock);
+}
+
+#endif

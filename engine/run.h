@@ -1,0 +1,68 @@
+/* Runs a schedule's phases on open targets: spreads sources over workers, starts and stops them, hands figures on. */
+#ifndef DBIO_ENGINE_RUN_H
+#define DBIO_ENGINE_RUN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/backend.h"
+#include "engine/metrics.h"
+#include "engine/schedule.h"
+#include "engine/target.h"
+
+enum dbio_pacing { DBIO_PACING_PRECISE, DBIO_PACING_BALANCED, DBIO_PACING_FRUGAL };
+
+enum dbio_on_error { DBIO_ON_ERROR_STOP, DBIO_ON_ERROR_CONTINUE };
+
+struct dbio_run_options {
+        const struct dbio_backend *backend;
+        unsigned workers;          /* 0 = auto: design §2.1, Placement */
+        enum dbio_pacing pacing;
+        uint64_t interval_ns;      /* the grid, >= 10 ms */
+        uint64_t timeout_ns;       /* an op in flight for longer ends the run */
+        uint64_t max_errors;       /* errors allowed before the run stops; UINT64_MAX = continue */
+        double max_iops, max_bytes_per_s; /* caps over all workers; 0 = none */
+        double scale_time;         /* multiplies due times and durations; 1 = as written */
+        bool verify;
+        bool null_payload;         /* writes carry whatever is in the buffer (under null) */
+        double compressible, dedup; /* payload, shares of 1; 0, 0 = incompressible and unique */
+        const struct dbio_sim_spec *sim;
+        volatile sig_atomic_t *stop; /* set from outside: no new ops, drain, end */
+};
+
+/* Figures of a phase that are not per interval. Per-stream arrays have the phase's nstreams entries. */
+struct dbio_phase_result {
+        uint64_t started_ns;     /* clock, absolute */
+        uint64_t duration_ns;    /* start to last completion */
+        uint64_t *due, *unissued; /* per stream: open loop, else due = issued and unissued = 0 */
+        uint64_t intervals_late;  /* closed into the next one because a ring was full */
+        struct dbio_hist lag, turn; /* over all workers; turn = from reap's return to the next reap's call */
+        struct dbio_limit_use {
+                uint64_t cap, peak, hits, wait_ns, at_cap_ns;
+        } outstanding, transfer;  /* of the HBA; cap 0 = no limit */
+        struct dbio_io_error errors[16];
+        bool stopped, timed_out, error_stop;
+        uint64_t ops_logged, ops_log_lost;
+};
+
+struct dbio_run; /* workers, backends, arena: for all phases of a run */
+
+/* `opened` targets stay the caller's and must outlive the run. Errors: DBIO_IO from backends, DBIO_USAGE. */
+int dbio_run_open(struct dbio_run **run, struct dbio_schedule *schedule, struct dbio_targets *targets,
+                  const struct dbio_run_options *options, struct dbio_err *err);
+
+/* The worker count and arena that a phase needs, without starting anything (for --dry-run). */
+void dbio_run_plan(const struct dbio_run *run, const struct dbio_phase *phase, unsigned *workers, uint64_t *arena_bytes);
+
+/* Runs one open phase to its end. `tick` is called on the calling thread: about every interval while workers run (in
+ * virtual time: whenever one has passed), and once more at the end with everything in the rings; it drains them.
+ * result's arrays are the caller's to release with dbio_phase_result_release. */
+int dbio_run_phase(struct dbio_run *run, struct dbio_phase *phase,
+                   void (*tick)(void *user, struct dbio_metrics *const *metrics, unsigned nr, uint64_t elapsed_ns),
+                   void *user, struct dbio_phase_result *result, struct dbio_err *err);
+
+void dbio_phase_result_release(struct dbio_phase_result *result);
+void dbio_run_close(struct dbio_run *run);
+
+#endif

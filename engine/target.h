@@ -1,0 +1,104 @@
+/* Targets: bindings, opening, geometry, making files. Safety's refusals are in engine/guard.h. */
+#ifndef DBIO_ENGINE_TARGET_H
+#define DBIO_ENGINE_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "engine/backend.h"
+#include "engine/err.h"
+#include "engine/schedule.h"
+
+/* A binding as the user wrote it: PATH[,PATH…], PATH@OFFSET, sim:PROFILE[#NAME], sim:./file.yaml (contract §2). */
+struct dbio_binding {
+        char *target;          /* name */
+        char *text;            /* the whole, as written */
+        unsigned npaths;
+        char **paths;          /* without @OFFSET */
+        uint64_t *offsets;     /* bytes, 0 where none was given */
+        bool simulated;
+        char *profile, *share; /* sim only; share NULL without #NAME */
+};
+
+/* Parses `NAME=BINDING`; offsets take the units of the contract. DBIO_USAGE. */
+int dbio_binding_parse(struct dbio_binding *binding, const char *text, struct dbio_err *err);
+void dbio_binding_release(struct dbio_binding *binding);
+
+enum dbio_size_unit { DBIO_SIZE_BYTES, DBIO_SIZE_SHARE, DBIO_SIZE_DEFAULT };
+
+/* What a workload says of a target. */
+struct dbio_target_spec {
+        const char *name;
+        enum dbio_size_unit unit;
+        uint64_t size_bytes;   /* DBIO_SIZE_BYTES */
+        double size_share;     /* DBIO_SIZE_SHARE: of the bound device or existing file, 1 = all; also the default */
+        unsigned page;         /* bytes */
+        unsigned nfiles;       /* 0 = number of paths */
+        struct dbio_layout {
+                bool contiguous;
+                uint32_t cluster;          /* bytes, 0 = not given */
+                uint64_t grow, aged;       /* bytes, 0 = none; they exclude each other */
+                bool interleave;
+                uint64_t partition_offset; /* bytes */
+        } layout;
+        bool reads, writes;    /* what streams do with it, over all phases */
+};
+
+enum dbio_target_kind { DBIO_TARGET_NONE, DBIO_TARGET_FILE, DBIO_TARGET_BLOCK, DBIO_TARGET_SIM };
+
+struct dbio_target {
+        const char *name;
+        enum dbio_target_kind kind;
+        struct dbio_geometry geometry;
+        unsigned first_file;   /* its files are files[first_file … + geometry.nfiles) of dbio_targets */
+};
+
+/* Where one file of a target lies. Several may share an fd (a device cut into parts, several targets on a device). */
+struct dbio_target_file {
+        char *path;
+        uint64_t base;         /* bytes: PATH@OFFSET, or the part's place */
+        dev_t device;          /* the block device it is or lies on; 0 = not known */
+        bool block;
+};
+
+struct dbio_targets {
+        unsigned n;
+        struct dbio_target *targets;   /* in workload order */
+        unsigned nfiles;
+        struct dbio_file *io_files;    /* what backends get; one a file of a target */
+        struct dbio_target_file *files;
+};
+
+struct dbio_target_options {
+        bool create;           /* make missing files */
+        bool prepare;          /* write what is unwritten */
+        bool buffered;         /* no O_DIRECT (tests on file systems without it) */
+        bool null_engine;      /* bind nothing: sizes are shares of 100 GiB, sector 512 */
+        void (*progress)(void *user, const char *what, uint64_t done_bytes, uint64_t all_bytes); /* may be NULL */
+        void *user;
+};
+
+/* Resolves sizes and files without opening for writing, so that guards can look first: fills paths, sizes and
+ * geometry. Overlapping bindings, a count of paths that does not match `files`, an op's sector that does not fit, a
+ * share of a file that does not exist: DBIO_USAGE; errno on a path: DBIO_IO; missing without create: DBIO_USAGE. */
+int dbio_targets_resolve(struct dbio_targets *targets, const struct dbio_target_spec *specs, unsigned nspecs,
+                         const struct dbio_binding *bindings, unsigned nbindings,
+                         const struct dbio_target_options *options, struct dbio_err *err);
+
+/* Creates, prepares and opens what was resolved; only after the guards have agreed. */
+int dbio_targets_open(struct dbio_targets *targets, const struct dbio_target_spec *specs,
+                      const struct dbio_target_options *options, struct dbio_err *err);
+void dbio_targets_close(struct dbio_targets *targets);
+
+/* The io file (index into io_files) and the offset in it of a byte of a target's address space. */
+static inline unsigned dbio_target_map(const struct dbio_target *target, uint64_t offset, uint64_t *in_file)
+{
+        unsigned k = target->geometry.nfiles == 1 ? 0 : (unsigned)(offset / target->geometry.file_size);
+
+        *in_file = offset - k * target->geometry.file_size;
+        return target->first_file + k;
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* Field tables: one table of a YAML map's keys gives parse, default, range, help, reference and JSON Schema. */
+#ifndef DBIO_PATTERNS_FIELD_H
+#define DBIO_PATTERNS_FIELD_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a key's value is written and which C type it has in the config struct. */
+enum dbio_field_type {
+        DBIO_FIELD_SIZE,     /* 8K, 1.5GiB, 8kB: uint64_t bytes */
+        DBIO_FIELD_TIME,     /* 20ms: uint64_t ns */
+        DBIO_FIELD_COUNT,    /* 10_000: uint64_t */
+        DBIO_FIELD_RATE,     /* 500/s: double ops (or pages, as the help says) a second */
+        DBIO_FIELD_BYTE_RATE, /* 100MiB/s: double bytes a second */
+        DBIO_FIELD_ANY_RATE, /* either: struct dbio_rate */
+        DBIO_FIELD_SHARE,    /* 30%: double, 0 … 1 */
+        DBIO_FIELD_FACTOR,   /* 0.75: double */
+        DBIO_FIELD_BOOL,     /* yes no true false: bool */
+        DBIO_FIELD_ENUM,     /* one of names[]: int, index into names */
+        DBIO_FIELD_TEXT,     /* const char *, owned by the workload */
+        DBIO_FIELD_TARGET,   /* a target's name: int index into the workload's targets, -1 = not given */
+        DBIO_FIELD_STREAM,   /* a stream's name: int index into the workload's streams, -1 = not given */
+        DBIO_FIELD_REGION,   /* {from: 0%, to: 50%}: struct dbio_region */
+        DBIO_FIELD_SKEW,     /* uniform | {zipf: 0.99} | {hot: {space: 10%, ops: 90%}}: struct dbio_skew */
+        DBIO_FIELD_DIST,     /* 400 | {lognormal: {median: 400, sigma: 0.8}}: struct dbio_dist */
+        DBIO_FIELD_MIX,      /* {8K: 70%, 64K: 30%}: struct dbio_mix */
+        DBIO_FIELD_RAMP,     /* 2000/s | {from: 100/s, to: 5000/s, over: 60s}: struct dbio_ramp */
+        DBIO_FIELD_MAP,      /* a nested map with its own fields (sub), its struct at offset */
+};
+
+/* Not given, where a field has no default. */
+#define DBIO_UNSET UINT64_MAX           /* size, time, count */
+#define dbio_is_set(x) (!isnan(x))      /* rate, share, factor are NAN when not given */
+#define DBIO_ENUM_UNSET (-1)
+
+struct dbio_rate {
+        double per_s; /* NAN when not given */
+        bool bytes;
+};
+/* A place in a target: bytes, or a share of it (share NAN when bytes are given). */
+struct dbio_amount {
+        uint64_t bytes;
+        double share;
+};
+struct dbio_region {
+        struct dbio_amount from, to; /* default 0% … 100% */
+};
+struct dbio_skew {
+        enum { DBIO_SKEW_UNIFORM, DBIO_SKEW_ZIPF, DBIO_SKEW_HOT } kind;
+        double theta;      /* zipf */
+        double space, ops; /* hot: shares of 1 */
+};
+struct dbio_dist {
+        enum { DBIO_DIST_UNSET, DBIO_DIST_FIXED, DBIO_DIST_LOGNORMAL } kind;
+        double value; /* fixed: the value; lognormal: the median */
+        double sigma;
+};
+#define DBIO_MIX_MAX 16
+struct dbio_mix {
+        unsigned n; /* 0 = not given */
+        uint64_t size[DBIO_MIX_MAX];
+        double share[DBIO_MIX_MAX]; /* of 1, add to 1 */
+};
+struct dbio_ramp {
+        double from_per_s, to_per_s; /* equal without a ramp; NAN when not given */
+        uint64_t over_ns;
+};
+
+enum dbio_field_flag {
+        DBIO_FIELD_REQUIRED = 1,
+        DBIO_FIELD_POSITIVE = 2, /* zero is an error */
+        DBIO_FIELD_SECTOR = 4,   /* also the word `auto`, = 0 */
+        DBIO_FIELD_NONE = 8,     /* also the word `none`, = not given */
+        DBIO_FIELD_SCALAR_OFF = 16, /* also `no`, = zeroed */
+};
+
+/* A table ends with an entry whose key is NULL. */
+struct dbio_field {
+        const char *key;
+        enum dbio_field_type type;
+        size_t offset;            /* in the config struct */
+        const char *fallback;     /* the default as it would be written in YAML (flow style); NULL = none */
+        double min, max;          /* of the parsed value, inclusive; both 0 = no range */
+        const char *help;         /* one line, no full stop */
+        const char *source;       /* where default and meaning come from: a document, or "judgement" */
+        unsigned flags;
+        const char *const *names; /* ENUM: NULL-terminated */
+        const struct dbio_field *sub; /* MAP */
+};
+
+#endif

@@ -1,0 +1,92 @@
+/* A workload: one YAML file, loaded, checked and resolved. */
+#ifndef DBIO_PATTERNS_WORKLOAD_H
+#define DBIO_PATTERNS_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/err.h"
+#include "engine/schedule.h"
+#include "engine/target.h"
+#include "patterns/pattern.h"
+
+/* One stream as a phase runs it: the phase's `set` applied. */
+struct dbio_workload_stream {
+        const char *name;
+        const struct dbio_pattern *pattern;
+        struct dbio_stream_keys keys;
+        void *config;              /* pattern->config_size bytes */
+        double compressible, dedup; /* payload, shares of 1 */
+};
+
+struct dbio_workload_phase {
+        const char *name;
+        uint64_t duration_ns;      /* UINT64_MAX = none */
+        uint64_t ops;              /* UINT64_MAX = none */
+        bool record;
+        unsigned nstreams;         /* those that run, in file order */
+        unsigned *streams;         /* indexes into the workload's streams */
+        struct dbio_workload_stream *resolved; /* nstreams entries */
+};
+
+/* One figure with a bound: `log.commit.mean < 2ms` (contract §3, last item). */
+struct dbio_figure {
+        char stream[64];
+        int kind;                  /* enum dbio_kind, -1 = the stream's only one */
+        enum { DBIO_FIGURE_RESPONSE, DBIO_FIGURE_WAIT, DBIO_FIGURE_SERVICE } part;
+        enum { DBIO_STAT_IOPS, DBIO_STAT_MIB_PER_S, DBIO_STAT_MEAN, DBIO_STAT_P50, DBIO_STAT_P95, DBIO_STAT_P99,
+               DBIO_STAT_P999, DBIO_STAT_MAX, DBIO_STAT_ERRORS } stat;
+        enum { DBIO_OP_NONE, DBIO_OP_LT, DBIO_OP_LE, DBIO_OP_GT, DBIO_OP_GE } comparison;
+        double value;              /* ns, ops/s, bytes/s or a count; a share (+0.10) where relative */
+        bool relative;             /* a gate against BASE: `+10%` */
+        char text[128];
+};
+
+struct dbio_workload {
+        const char *name, *description, *file;
+        uint64_t seed;
+        struct dbio_hba hba;
+        bool hba_given;
+        unsigned ntargets;
+        struct dbio_target_spec *targets;
+        unsigned nstreams;
+        struct dbio_workload_stream *streams; /* without any phase's `set` */
+        unsigned nphases;
+        struct dbio_workload_phase *phases;
+        unsigned nlimits;
+        struct dbio_figure *limits;
+        unsigned nobserved;
+        struct dbio_figure *observed; /* value only */
+        uint64_t timeout_ns;       /* DBIO_UNSET = not given */
+        uint64_t workers;          /* DBIO_UNSET = auto or not given */
+        uint64_t max_errors;       /* 0 = stop at the first, UINT64_MAX = continue; DBIO_UNSET - 1 = not given */
+        double compressible, dedup;
+        const char *text;          /* as read */
+        const char *resolved;      /* canonical, with defaults: what `check --print` prints and what loads again */
+        char hash[65];             /* schedule hash (design §3, Kept with a run) */
+        struct dbio_doc *doc;      /* the resolved document, for study and compare */
+        void *arena;               /* owns everything above */
+};
+
+/* `--set KEY=VALUE` and the like. */
+struct dbio_set {
+        const char *key, *value;
+};
+
+/* Loads a path, or an installed config's name; applies extends, sets (before checking), defaults. Messages as contract
+ * §2. DBIO_USAGE, DBIO_IO. */
+int dbio_workload_load(struct dbio_workload *workload, const char *path_or_name, const struct dbio_set *sets,
+                       unsigned nsets, struct dbio_err *err);
+/* The same from memory; name stands for the file in messages. */
+int dbio_workload_load_text(struct dbio_workload *workload, const char *name, const char *text, size_t size,
+                            const struct dbio_set *sets, unsigned nsets, struct dbio_err *err);
+void dbio_workload_release(struct dbio_workload *workload);
+
+/* A schedule over the workload (which must outlive it) for targets of this geometry (ntargets entries). */
+int dbio_workload_compile(const struct dbio_workload *workload, const struct dbio_geometry *geometry,
+                          struct dbio_schedule **out, struct dbio_err *err);
+
+/* Figure expressions of limits, gates and observed. DBIO_USAGE. */
+int dbio_figure_parse(struct dbio_figure *figure, const char *text, struct dbio_err *err);
+
+#endif

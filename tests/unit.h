@@ -1,0 +1,40 @@
+/* What every test program shares: a main over its suite, and skipping with a reason. */
+#ifndef DBIO_TESTS_UNIT_H
+#define DBIO_TESTS_UNIT_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Ends the test as skipped; the summary of `make check` counts and shows it. */
+#define skip_test(...)                                            \
+        do {                                                      \
+                FILE *skips = fopen(getenv("DBIO_SKIPS") ? getenv("DBIO_SKIPS") : "/dev/stderr", "a"); \
+                if (skips) {                                      \
+                        fprintf(skips, "%s: ", __func__);         \
+                        fprintf(skips, __VA_ARGS__);              \
+                        fputc('\n', skips);                       \
+                        fclose(skips);                            \
+                }                                                 \
+                return;                                           \
+        } while (0)
+
+/* The program's main: one test case of the listed tests, 60 s each. */
+#define TEST_MAIN(suite_name, ...)                                \
+        int main(void)                                            \
+        {                                                         \
+                const TTest *const tests[] = {__VA_ARGS__};       \
+                Suite *suite = suite_create(suite_name);          \
+                TCase *tcase = tcase_create(suite_name);          \
+                tcase_set_timeout(tcase, 60);                     \
+                for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) \
+                        tcase_add_test(tcase, tests[i]);          \
+                suite_add_tcase(suite, tcase);                    \
+                SRunner *runner = srunner_create(suite);          \
+                srunner_run_all(runner, CK_ENV);                  \
+                int failed = srunner_ntests_failed(runner);       \
+                srunner_free(runner);                             \
+                return failed != 0;                               \
+        }
+
+#endif
