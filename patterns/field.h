@@ -90,4 +90,19 @@ struct dbio_field {
         const struct dbio_field *sub; /* MAP */
 };
 
+struct dbio_node;
+struct dbio_err;
+
+/* Names that TARGET and STREAM fields may refer to. */
+struct dbio_field_scope {
+        unsigned ntargets, nstreams;
+        const char *const *targets, *const *streams;
+};
+
+/* Sets config to the table's defaults, then to what the map node says (NULL = empty map). Unknown keys ("did you
+ * mean"), wrong types and units, values out of range and missing required keys are errors with position and path.
+ * Texts point into the document. `scope` may be NULL where no field refers to a name. */
+int dbio_fields_parse(const struct dbio_field *fields, const struct dbio_node *map,
+                      const struct dbio_field_scope *scope, void *config, struct dbio_err *err);
+
 #endif
