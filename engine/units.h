@@ -1,7 +1,7 @@
 /* Units of the contract (§2, Units). Each parses the whole text; on failure sets a message that says what would be
  * right, code DBIO_USAGE. */
-#ifndef DBIO_PATTERNS_UNITS_H
-#define DBIO_PATTERNS_UNITS_H
+#ifndef DBIO_ENGINE_UNITS_H
+#define DBIO_ENGINE_UNITS_H
 
 #include <stdint.h>
 
