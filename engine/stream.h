@@ -101,9 +101,12 @@ struct dbio_stream {
         struct dbio_log_position *position;     /* of a log stream, else NULL */
         double load;                   /* expected ops/s, for placement; 0 = unknown */
         uint32_t max_length;           /* largest op it makes, for buffers */
-        bool writes;                   /* it makes writes or trims */
-        uint64_t write_from, write_to; /* bytes of its target that it may write, for --dry-run */
-        uint16_t target;
+        unsigned nuses;                /* targets that it may touch, its main one first */
+        struct dbio_stream_use {
+                uint16_t target;
+                bool reads, writes;    /* writes: also trims */
+                uint64_t from, to;     /* bytes of the target's address space; to is exclusive */
+        } uses[4];
 };
 
 #endif
