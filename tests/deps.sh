@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that building and testing need and that are missing, and says which.
 set -eu
-want="gcc pkg-config libc6-dev libaio-dev liburing-dev libyaml-dev libsqlite3-dev libjansson-dev libblkid-dev libmount-dev
+want="gcc pkg-config libc6-dev libaio-dev liburing-dev libyaml-dev libsqlite3-dev libjansson-dev libblkid-dev libmount-dev libssl-dev
 zlib1g-dev check sqlite3"
 missing=
 for package in $want; do
