@@ -12,6 +12,7 @@
 #include "engine/op.h"
 
 struct dbio_report;
+struct dbio_log; /* the patterns' own: commits that wait for a flush */
 
 /* How an op came back. */
 struct dbio_done {
@@ -31,7 +32,9 @@ struct dbio_source_class {
         /* Tells a reactive source of a completion, in the order of reaping. NULL: the source is planned. */
         void (*done)(struct dbio_source *source, const struct dbio_op *op, const struct dbio_done *done);
         /* The time at which fill may have something without a completion before (a poll, an arrival), now or earlier
-         * where it has something at once, UINT64_MAX for never. NULL: only completions change anything. */
+         * where it has something at once, UINT64_MAX for never. NULL: only completions change anything. A fill or done
+         * of another source of the same group may bring it forward (a commit for a log, a commit that is durable), so
+         * ask again after those. */
         uint64_t (*wake)(struct dbio_source *source);
         /* The phase is over and everything in flight has been reaped; a source with an episode still open reports it
          * as cut. May be NULL. */
@@ -99,6 +102,7 @@ struct dbio_stream {
         unsigned group;                /* sources of streams with the same number share a worker; 0 = free */
         const struct dbio_log_position *after;  /* NULL = none */
         struct dbio_log_position *position;     /* of a log stream, else NULL */
+        struct dbio_log *log;          /* of a log stream: where other streams of its group commit; else NULL */
         double load;                   /* expected ops/s, for placement; 0 = unknown */
         uint32_t max_length;           /* largest op it makes, for buffers */
         unsigned nuses;                /* targets that it may touch, its main one first */

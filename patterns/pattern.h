@@ -23,7 +23,10 @@ enum dbio_pattern_key {
         DBIO_KEYS_DIRTY = 8,   /* dirty_map dirty */
         DBIO_KEYS_THREADS = 16, /* threads alone (bulk_load …) */
         DBIO_KEYS_SKEW = 32,   /* skew alone (dirty map hot) */
+        DBIO_KEYS_MEMBERS = 64, /* target may be a list of up to DBIO_MEMBERS_MAX */
 };
+
+#define DBIO_MEMBERS_MAX 4
 
 enum dbio_arrival { DBIO_POISSON, DBIO_UNIFORM };
 enum dbio_dirty_kind { DBIO_DIRTY_EXTENTS, DBIO_DIRTY_PAGES, DBIO_DIRTY_DENSE, DBIO_DIRTY_STRIDE, DBIO_DIRTY_HOT };
@@ -37,7 +40,9 @@ struct dbio_dirty_keys {
 
 /* The keys that streams share, parsed. Which of them a pattern has: its `keys`. */
 struct dbio_stream_keys {
-        int target;
+        int target;              /* the first where it is a list */
+        unsigned nmembers;       /* 1 where target is no list */
+        int members[DBIO_MEMBERS_MAX];
         uint64_t threads;        /* 1 */
         uint64_t depth;          /* DBIO_UNSET = not given: 1 in a closed loop, no cap in an open one */
         struct dbio_rate rate;
@@ -96,6 +101,9 @@ struct dbio_pattern_env {
          * Streams named by another are compiled before it. */
         struct dbio_stream *(*other)(const struct dbio_pattern_env *env, int stream);
         unsigned (*other_index)(const struct dbio_pattern_env *env, int stream); /* its index in the phase */
+        /* The first log stream of the phase (flag DBIO_STREAM_COMMITS) that writes to the target, or NULL: records for it
+         * go through its `log` as commits. Log streams are compiled before all others. Using it joins the groups. */
+        struct dbio_stream *(*log_of)(const struct dbio_pattern_env *env, int target);
         /* The shared dirty map of that name, made at the first call of the phase; freed by the phase. */
         struct dbio_dirty_map *(*dirty_map)(const struct dbio_pattern_env *env, const char *name);
         void *state;

@@ -1,0 +1,110 @@
+/* Group commit: commits that arrive, wait for a flush of their log, and are durable in order.
+ *
+ * Every log pattern (sqlserver.log_write, innodb.redo_log, innodb.binlog, postgres.wal, oracle.lgwr) has one `struct
+ * dbio_log` in its source: how commits arrive, those that are not durable yet, and where the log stands. What a flush
+ * looks like on the device is the pattern's own. The log is a stream of bytes: a commit of b bytes raises `appended`
+ * by b, and is durable once `durable` has passed its end. `durable` never passes a byte whose flush is still in flight,
+ * so a flush that overtakes an earlier one makes nothing durable before that one is done.
+ *
+ * Streams that log through another stream (`log`, `log_stream`, `commits_of`) are in its group, so all calls are on
+ * one worker and nothing here locks. Times are ns from the *log stream's* start unless a line says otherwise.
+ */
+#ifndef DBIO_PATTERNS_GROUPCOMMIT_H
+#define DBIO_PATTERNS_GROUPCOMMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/err.h"
+#include "engine/stream.h"
+#include "patterns/field.h"
+#include "patterns/rng.h"
+
+/* How commits arrive by themselves: open loop (rate, may be a ramp) or closed loop (sessions). */
+struct dbio_commit_plan {
+        struct dbio_ramp rate;   /* commits/s; NAN = none */
+        int arrival;             /* enum dbio_arrival */
+        uint64_t sessions;       /* DBIO_UNSET or 0 = none; session i's first commit is at i/sessions of think */
+        uint64_t think_ns;       /* commit durable -> the session's next commit */
+        struct dbio_dist bytes;  /* bytes a commit, at least 1 */
+        bool lazy;               /* commits return at once (delayed durability): sessions do not wait */
+};
+
+/* A commit of another stream, in the caller's storage, alive until `durable` has been called. */
+struct dbio_log_waiter {
+        /* On the log's worker, from within its done(): may call dbio_log_commit again. phase_ns is from the phase's
+         * start. */
+        void (*durable)(struct dbio_log_waiter *waiter, uint64_t phase_ns);
+};
+
+struct dbio_log_entry {
+        uint64_t arrived_ns, end; /* end: position after it */
+        uint32_t bytes;
+        bool own;                 /* came by the plan: a session waits */
+        struct dbio_log_waiter *waiter;
+};
+
+struct dbio_log {
+        struct dbio_log_position position;
+        struct dbio_source *source;  /* the log pattern's: its report gets the commits */
+        uint64_t start_ns;           /* the log stream's start in the phase */
+        struct dbio_log *next;       /* commits that are durable here go on to this log (binlog), NULL = they end */
+        struct dbio_log *previous;   /* whose `next` this is: gets the sessions back */
+
+        struct dbio_commit_plan plan;
+        struct dbio_rng rng;
+        double cumulative;           /* open loop: expected commits up to next_ns */
+        uint64_t drawn;              /* commits drawn so far */
+        uint64_t next_ns;            /* next arrival, UINT64_MAX = none known */
+        uint64_t *ready;             /* closed loop: ring of the times at which idle sessions commit, rising */
+        uint64_t ready_head, ready_count;
+
+        struct dbio_log_entry *entries; /* ring of the commits that are not durable, in order of arrival */
+        unsigned capacity, head, count;
+        unsigned reserved;           /* places kept for waiters of other streams */
+        uint64_t appended_ns;        /* arrival of the newest commit */
+};
+
+/* ----- for patterns that log through another stream ----- */
+
+/* At compile: this many commits of the caller may be waiting at once. Returns 0, or -1 with err (memory). */
+int dbio_log_reserve(struct dbio_log *log, unsigned commits, struct dbio_err *err);
+/* Appends a commit at phase_ns (from the *phase's* start: the caller's now plus its stream's start_ns). waiter may be
+ * NULL: nobody waits, as for records of a checkpoint. Returns the position after it. The log's wake() is then now. A
+ * caller that has reserved enough never fails; records without waiter are put together with the newest when there is
+ * no room. */
+uint64_t dbio_log_commit(struct dbio_log *log, uint64_t phase_ns, uint32_t bytes, struct dbio_log_waiter *waiter);
+
+/* ----- for log patterns ----- */
+
+/* Most commits that may be waiting in an open loop; later ones are taken in, at their own time, when there is room. */
+#define DBIO_LOG_CAPACITY 65536u
+
+/* source and its report are read at each call, start_ns now. DBIO_USAGE where neither or both of rate and sessions are
+ * given. */
+int dbio_log_init(struct dbio_log *log, const struct dbio_commit_plan *plan, struct dbio_source *source,
+                  uint64_t start_ns, uint64_t seed, struct dbio_err *err);
+void dbio_log_release(struct dbio_log *log);
+/* Lets commits flow on: commits durable in `log` arrive in `next`, whose plan has no arrivals of its own; its
+ * sessions wait until next has them durable. At compile. */
+int dbio_log_chain(struct dbio_log *log, struct dbio_log *next, struct dbio_err *err);
+
+/* Takes in the commits that have arrived by now_ns. */
+void dbio_log_advance(struct dbio_log *log, uint64_t now_ns);
+/* Time of the next arrival that advance would take in, UINT64_MAX = none without a completion. */
+uint64_t dbio_log_next(const struct dbio_log *log);
+/* The end of the first commit whose end is at or past `at`, or appended where none is: whole commits only. */
+uint64_t dbio_log_end_at(const struct dbio_log *log, uint64_t at);
+/* When the first byte past `position` arrived; UINT64_MAX where nothing has been appended past it. */
+uint64_t dbio_log_arrival_at(const struct dbio_log *log, uint64_t position);
+/* Everything up to `position` is durable since durable_ns; the flush that holds its end was submitted at submitted_ns.
+ * Reports the commits, calls waiters, frees sessions. Call once for each flush, in the order of the log. */
+void dbio_log_harden(struct dbio_log *log, uint64_t position, uint64_t submitted_ns, uint64_t durable_ns);
+
+/* Commits a second that the plan can be expected to make, for placement; 0 = unknown. */
+double dbio_commit_plan_load(const struct dbio_commit_plan *plan);
+/* "exactly one of commit_rate and sessions", think only with sessions, lazy sessions need a think time. Sets err's
+ * message and path. */
+int dbio_commit_plan_check(const struct dbio_commit_plan *plan, struct dbio_err *err);
+
+#endif
