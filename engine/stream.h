@@ -81,6 +81,22 @@ void dbio_report_gauge(struct dbio_report *report, const char *name, uint64_t no
  * phase. */
 uint64_t dbio_report_ios_of(struct dbio_report *report, unsigned stream);
 
+/* Where the above go: whoever drives a source (the engine, explain, a test) embeds this first in a struct of its own.
+ * A slot that is NULL drops what it is told; ios_of is then 0. */
+struct dbio_report_class {
+        void (*commit)(struct dbio_report *report, uint64_t arrived_ns, uint64_t submitted_ns, uint64_t durable_ns,
+                       uint32_t bytes);
+        void (*episode_begin)(struct dbio_report *report, uint32_t episode, uint64_t begin_ns);
+        void (*episode_end)(struct dbio_report *report, const struct dbio_episode *episode);
+        void (*gauge)(struct dbio_report *report, const char *name, uint64_t now_ns, double value);
+        uint64_t (*ios_of)(struct dbio_report *report, unsigned stream);
+};
+struct dbio_report {
+        const struct dbio_report_class *class;
+};
+/* Drops everything: for explain. */
+extern struct dbio_report dbio_report_none;
+
 enum dbio_stream_flag {
         DBIO_STREAM_REACTIVE = 1,   /* sources have done(); intended = the op's due_ns */
         DBIO_STREAM_TIMED = 2,      /* ops have due times (rate streams, timed traces) */
