@@ -19,4 +19,7 @@ static inline uint64_t dbio_clock_now(struct dbio_clock *clock)
         return clock->now(clock);
 }
 
+/* Waits until the clock shows until_ns (a signal may end it early); a virtual clock is moved there. */
+void dbio_clock_sleep_until(struct dbio_clock *clock, uint64_t until_ns);
+
 #endif
