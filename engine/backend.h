@@ -6,6 +6,7 @@
 #ifndef DBIO_ENGINE_BACKEND_H
 #define DBIO_ENGINE_BACKEND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,7 @@
 
 /* One command on its way: an op, or a piece of one where the HBA's max_transfer split it. */
 struct dbio_io {
-        uint64_t offset;  /* bytes in the file or device */
+        uint64_t offset;  /* bytes in the file; backends add its base */
         void *buffer;     /* length bytes inside the arena; NULL for fsync and trim */
         int64_t result;   /* set by reap: bytes moved, or -errno */
         uint32_t length;
@@ -27,11 +28,14 @@ struct dbio_io {
 
 /* One file or device as the backend sees it. */
 struct dbio_file {
-        int fd;            /* opened as the target says; -1 under null and on simulated devices */
+        int fd;            /* opened as the target says; -1 under null and on simulated devices. Several files may
+                            * share one: a device cut into parts, several targets on a device */
+        uint64_t base;     /* where its byte 0 lies on fd: PATH@OFFSET, or the part's place */
         uint64_t size;     /* bytes usable */
         unsigned sector;   /* bytes: alignment of offset and length */
         unsigned memory_alignment;
         uint16_t target;   /* index of its target */
+        bool block;        /* a block device: trims are discards; of files they are holes */
 };
 
 struct dbio_sim_spec; /* engine/sim.h: profiles and bindings of the simulated devices */

@@ -25,7 +25,6 @@ struct uring_state {
         unsigned inflight;     /* in the ring, handed over or not */
         unsigned inline_head, ninline;
         struct dbio_io **inlined; /* ring of ios done inside submit: discards */
-        bool *block;              /* by file */
 };
 
 static void uring_close(void *state)
@@ -47,7 +46,6 @@ static void uring_close(void *state)
                 io_uring_queue_exit(&s->ring);
         }
         free(s->inlined);
-        free(s->block);
         free(s);
 }
 
@@ -103,11 +101,9 @@ static int uring_open(void **out, const struct dbio_backend_env *env, struct dbi
         unsigned entries = env->max_inflight < MAX_ENTRIES ? env->max_inflight : MAX_ENTRIES;
         int code = -ENOMEM;
 
-        if (s) {
+        if (s)
                 s->inlined = calloc(env->max_inflight, sizeof *s->inlined);
-                s->block = calloc(env->nfiles + 1, sizeof *s->block);
-        }
-        if (s && s->inlined && s->block)
+        if (s && s->inlined)
                 code = set_up_ring(s, entries);
         if (code < 0) {
                 uring_close(s);
@@ -121,8 +117,6 @@ static int uring_open(void **out, const struct dbio_backend_env *env, struct dbi
         s->arena = env->arena;
         register_arena(s, env);
         register_files(s, env);
-        for (unsigned i = 0; i < env->nfiles; i++)
-                s->block[i] = dbio_fd_is_block(env->files[i].fd);
         if (!(s->ring.features & IORING_FEAT_EXT_ARG)) {
                 uring_close(s);
                 return dbio_err_set(err, DBIO_IO, "io_uring: the kernel is older than 5.11 and cannot wait with a time");
@@ -144,28 +138,30 @@ static int fixed_index(const struct uring_state *s, const struct dbio_io *io)
 
 static void prepare(struct uring_state *s, struct io_uring_sqe *sqe, struct dbio_io *io)
 {
-        int fd = s->fixed_files ? io->file : s->files[io->file].fd;
+        const struct dbio_file *file = &s->files[io->file];
+        int fd = s->fixed_files ? io->file : file->fd;
+        uint64_t at = file->base + io->offset;
         int fixed;
 
         switch (io->kind) {
         case DBIO_READ:
                 fixed = fixed_index(s, io);
                 if (fixed >= 0)
-                        io_uring_prep_read_fixed(sqe, fd, io->buffer, io->length, io->offset, fixed);
+                        io_uring_prep_read_fixed(sqe, fd, io->buffer, io->length, at, fixed);
                 else
-                        io_uring_prep_read(sqe, fd, io->buffer, io->length, io->offset);
+                        io_uring_prep_read(sqe, fd, io->buffer, io->length, at);
                 break;
         case DBIO_WRITE:
                 fixed = fixed_index(s, io);
                 if (fixed >= 0)
-                        io_uring_prep_write_fixed(sqe, fd, io->buffer, io->length, io->offset, fixed);
+                        io_uring_prep_write_fixed(sqe, fd, io->buffer, io->length, at, fixed);
                 else
-                        io_uring_prep_write(sqe, fd, io->buffer, io->length, io->offset);
+                        io_uring_prep_write(sqe, fd, io->buffer, io->length, at);
                 if (io->flags & (DBIO_OP_DSYNC | DBIO_OP_FUA))
                         sqe->rw_flags = RWF_DSYNC;
                 break;
         case DBIO_TRIM:
-                io_uring_prep_fallocate(sqe, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)io->offset,
+                io_uring_prep_fallocate(sqe, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
                                         (off_t)io->length);
                 break;
         default:
@@ -196,8 +192,8 @@ static int uring_submit(void *state, struct dbio_io *const *ios, unsigned nr)
 
                 /* A hole in a block device would be written as zeros where the device cannot do better: a trim is a
                  * discard, and that is an ioctl. */
-                if (io->kind == DBIO_TRIM && s->block[io->file]) {
-                        io->result = dbio_io_execute(s->files[io->file].fd, true, io);
+                if (io->kind == DBIO_TRIM && s->files[io->file].block) {
+                        io->result = dbio_io_execute(&s->files[io->file], io);
                         s->inlined[(s->inline_head + s->ninline++) % s->max_inflight] = io;
                         continue;
                 }
@@ -296,7 +292,7 @@ static int uring_reap(void *state, struct dbio_io **done, unsigned min, unsigned
                 if (want == 0)
                         break;
                 if (s->inflight == 0) {
-                        dbio_sleep_until(until_ns);
+                        dbio_clock_sleep_until(s->clock, until_ns);
                         break;
                 }
                 code = wait_for(s, want, until_ns);

@@ -31,7 +31,6 @@ struct aio_state {
         struct io_event *events;
         unsigned inline_head, ninline;
         struct dbio_io **inlined; /* ring of ios done inside submit: trims and those that the kernel did not take */
-        bool *block;              /* by file */
 };
 
 static void aio_close(void *state)
@@ -47,7 +46,6 @@ static void aio_close(void *state)
         free(s->batch);
         free(s->events);
         free(s->inlined);
-        free(s->block);
         free(s);
 }
 
@@ -58,8 +56,7 @@ static int allocate(struct aio_state *s, const struct dbio_backend_env *env)
         s->batch = calloc(env->max_inflight, sizeof *s->batch);
         s->events = calloc(env->max_inflight, sizeof *s->events);
         s->inlined = calloc(env->max_inflight, sizeof *s->inlined);
-        s->block = calloc(env->nfiles + 1, sizeof *s->block);
-        return s->iocbs && s->ios && s->batch && s->events && s->inlined && s->block ? 0 : -1;
+        return s->iocbs && s->ios && s->batch && s->events && s->inlined ? 0 : -1;
 }
 
 static int aio_open(void **out, const struct dbio_backend_env *env, struct dbio_err *err)
@@ -84,8 +81,6 @@ static int aio_open(void **out, const struct dbio_backend_env *env, struct dbio_
         if (s->ring->magic != RING_MAGIC || s->ring->incompat_features != 0 ||
             s->ring->header_length != sizeof *s->ring)
                 s->ring = NULL;
-        for (unsigned i = 0; i < env->nfiles; i++)
-                s->block[i] = dbio_fd_is_block(env->files[i].fd);
         *out = s;
         return 0;
 }
@@ -113,7 +108,7 @@ static void prepare(struct aio_state *s, struct dbio_io *io)
         }
         cb->u.c.buf = io->buffer;
         cb->u.c.nbytes = io->length;
-        cb->u.c.offset = (long long)io->offset;
+        cb->u.c.offset = (long long)(s->files[io->file].base + io->offset);
         if (io->kind == DBIO_WRITE && io->flags & (DBIO_OP_DSYNC | DBIO_OP_FUA))
                 cb->aio_rw_flags = RWF_DSYNC;
 }
@@ -170,11 +165,8 @@ static int aio_submit(void *state, struct dbio_io *const *ios, unsigned nr)
                                 break;
                 }
                 for (; taken < nr && ios[taken]->kind == DBIO_TRIM; taken++) {
-                        const struct dbio_io *io = ios[taken];
-
                         /* The kernel has no asynchronous form of it. */
-                        complete_inline(s, ios[taken],
-                                        dbio_io_execute(s->files[io->file].fd, s->block[io->file], io));
+                        complete_inline(s, ios[taken], dbio_io_execute(&s->files[ios[taken]->file], ios[taken]));
                 }
         }
         return (int)taken;
@@ -268,7 +260,7 @@ static int aio_reap(void *state, struct dbio_io **done, unsigned min, unsigned m
                 if (want == 0)
                         break;
                 if (s->inflight == 0) {
-                        dbio_sleep_until(until_ns);
+                        dbio_clock_sleep_until(s->clock, until_ns);
                         break;
                 }
                 code = take_kernel(s, done + nr, want, max - nr, until_ns);

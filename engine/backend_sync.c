@@ -6,64 +6,48 @@
 #include <linux/fs.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
-bool dbio_fd_is_block(int fd)
+static int trim(const struct dbio_file *file, const struct dbio_io *io, uint64_t at)
 {
-        struct stat st;
+        if (file->block) {
+                uint64_t range[2] = {at, io->length};
 
-        return fd >= 0 && fstat(fd, &st) == 0 && S_ISBLK(st.st_mode);
-}
-
-static int trim(int fd, bool block, const struct dbio_io *io)
-{
-        if (block) {
-                uint64_t range[2] = {io->offset, io->length};
-
-                return ioctl(fd, BLKDISCARD, range);
+                return ioctl(file->fd, BLKDISCARD, range);
         }
-        return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)io->offset, (off_t)io->length);
+        return fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)io->length);
 }
 
-static ssize_t once(int fd, bool block, const struct dbio_io *io)
+static ssize_t once(const struct dbio_file *file, const struct dbio_io *io)
 {
         struct iovec part = {.iov_base = io->buffer, .iov_len = io->length};
+        uint64_t at = file->base + io->offset;
 
         switch (io->kind) {
         case DBIO_READ:
-                return pread(fd, io->buffer, io->length, (off_t)io->offset);
+                return pread(file->fd, io->buffer, io->length, (off_t)at);
         case DBIO_WRITE:
-                return pwritev2(fd, &part, 1, (off_t)io->offset,
+                return pwritev2(file->fd, &part, 1, (off_t)at,
                                 io->flags & (DBIO_OP_DSYNC | DBIO_OP_FUA) ? RWF_DSYNC : 0);
         case DBIO_FSYNC:
-                return io->flags & DBIO_OP_DATASYNC ? fdatasync(fd) : fsync(fd);
+                return io->flags & DBIO_OP_DATASYNC ? fdatasync(file->fd) : fsync(file->fd);
         case DBIO_TRIM:
-                return trim(fd, block, io);
+                return trim(file, io, at);
         default:
                 errno = EINVAL;
                 return -1;
         }
 }
 
-int64_t dbio_io_execute(int fd, bool block, const struct dbio_io *io)
+int64_t dbio_io_execute(const struct dbio_file *file, const struct dbio_io *io)
 {
         ssize_t moved;
 
         do {
-                moved = once(fd, block, io);
+                moved = once(file, io);
         } while (moved < 0 && errno == EINTR);
         return moved < 0 ? -errno : moved;
-}
-
-void dbio_sleep_until(uint64_t until_ns)
-{
-        struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000), .tv_nsec = (long)(until_ns % 1000000000)};
-
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-                ;
 }
 
 struct sync_state {
@@ -72,12 +56,11 @@ struct sync_state {
         unsigned max_inflight;
         unsigned head, ndone;  /* done is a ring: ios leave in the order in which they came */
         struct dbio_io **done; /* max_inflight entries */
-        bool block[];          /* by file */
 };
 
 static int sync_open(void **out, const struct dbio_backend_env *env, struct dbio_err *err)
 {
-        struct sync_state *s = calloc(1, sizeof *s + env->nfiles * sizeof *s->block);
+        struct sync_state *s = calloc(1, sizeof *s);
 
         if (s)
                 s->done = calloc(env->max_inflight, sizeof *s->done);
@@ -88,8 +71,6 @@ static int sync_open(void **out, const struct dbio_backend_env *env, struct dbio
         s->clock = env->clock;
         s->files = env->files;
         s->max_inflight = env->max_inflight;
-        for (unsigned i = 0; i < env->nfiles; i++)
-                s->block[i] = dbio_fd_is_block(env->files[i].fd);
         *out = s;
         return 0;
 }
@@ -101,7 +82,7 @@ static int sync_submit(void *state, struct dbio_io *const *ios, unsigned nr)
 
         if (nr == 0 || s->ndone == s->max_inflight)
                 return 0;
-        ios[0]->result = dbio_io_execute(s->files[ios[0]->file].fd, s->block[ios[0]->file], ios[0]);
+        ios[0]->result = dbio_io_execute(&s->files[ios[0]->file], ios[0]);
         s->done[(s->head + s->ndone++) % s->max_inflight] = ios[0];
         return 1;
 }
@@ -116,7 +97,7 @@ static int sync_reap(void *state, struct dbio_io **done, unsigned min, unsigned 
         /* Nothing more can become ready, so a wait for more than there is lasts until the given time; without one it
          * would never end. */
         if (s->ndone < min && until_ns != UINT64_MAX && until_ns > dbio_clock_now(s->clock))
-                dbio_sleep_until(until_ns);
+                dbio_clock_sleep_until(s->clock, until_ns);
         while (nr < max && s->ndone > 0) {
                 done[nr++] = s->done[s->head];
                 s->head = (s->head + 1) % s->max_inflight;

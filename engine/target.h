@@ -55,12 +55,13 @@ struct dbio_target {
         unsigned first_file;   /* its files are files[first_file … + geometry.nfiles) of dbio_targets */
 };
 
-/* Where one file of a target lies. Several may share an fd (a device cut into parts, several targets on a device). */
+/* What stands behind one io file (same index); where it begins in that is io_files' base. */
 struct dbio_target_file {
-        char *path;
-        uint64_t base;         /* bytes: PATH@OFFSET, or the part's place */
-        dev_t device;          /* the block device it is or lies on; 0 = not known */
+        char *path;            /* NULL under null and on simulated devices */
+        dev_t device;          /* the block device it is or lies on; 0 = none or not known */
         bool block;
+        bool missing;          /* to be made by dbio_targets_open; then false */
+        bool made;             /* dbio_targets_open made it */
 };
 
 struct dbio_targets {
