@@ -1,0 +1,32 @@
+/* Gather-writes: runs of adjacent dirty pages in one write (facts/sqlserver §2.0). */
+#ifndef DBIO_PATTERNS_GATHER_H
+#define DBIO_PATTERNS_GATHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "patterns/dirtymap.h"
+
+struct dbio_gather {
+        uint64_t page;    /* first of the run */
+        unsigned pages;
+        unsigned avoided; /* of them fresh: dirtied after the episode began, and taken along */
+};
+
+/* The run around a dirty page: forward from it, then backward, until a clean page, the cap or the file's end. Its pages
+ * are clean afterwards. */
+struct dbio_gather dbio_gather_take(struct dbio_dirty_map *map, uint64_t page, unsigned cap);
+
+/* Visits the old pages of a map once each: in page order, or in the order of a hash (SQL Server sweeps its buffers, not
+ * page numbers: facts/sqlserver §2.0). Pages that were taken along meanwhile are passed over. */
+struct dbio_sweep {
+        struct dbio_dirty_map *map;
+        struct dbio_scatter scatter;
+        uint64_t at, from, to;
+        bool hash;
+};
+void dbio_sweep_begin(struct dbio_sweep *sweep, struct dbio_dirty_map *map, bool hash, uint64_t seed);
+/* 1 and the next old page; 0 when none is left; -1 when `budget` clean places were passed and there may be more. */
+int dbio_sweep_next(struct dbio_sweep *sweep, unsigned budget, uint64_t *page);
+
+#endif
