@@ -18,6 +18,7 @@
 #include "engine/err.h"
 #include "engine/stream.h"
 #include "patterns/field.h"
+#include "patterns/pattern.h"
 #include "patterns/rng.h"
 
 /* How commits arrive by themselves: open loop (rate, may be a ramp) or closed loop (sessions). */
@@ -29,6 +30,35 @@ struct dbio_commit_plan {
         struct dbio_dist bytes;  /* bytes a commit, at least 1 */
         bool lazy;               /* commits return at once (delayed durability): sessions do not wait */
 };
+
+/* The keys of the above as log patterns have them; config structs hold one. */
+struct dbio_commit_keys {
+        double commit_rate;
+        int arrival;
+        uint64_t sessions, think_ns;
+        struct dbio_dist bytes;
+};
+struct dbio_commit_plan dbio_commit_plan_of(const struct dbio_commit_keys *keys);
+
+extern const char *const dbio_arrival_names[];
+
+/* Their entries in a field table: `type` is the config struct, `m` its member of the above type; default and source of
+ * bytes_per_commit are the database's own. */
+#define DBIO_COMMIT_FIELDS_(type, m, bytes_default, bytes_source)                                                      \
+        {"arrival", DBIO_FIELD_ENUM, offsetof(type, m.arrival), "poisson", 0, 0,                                       \
+         "how the commits of commit_rate arrive", "judgement: independent sessions", 0, dbio_arrival_names, NULL},     \
+        {"sessions", DBIO_FIELD_COUNT, offsetof(type, m.sessions), NULL, 1, 1000000,                                   \
+         "closed loop: sessions that commit, wait until the commit is durable, and think", "judgement: no default", 0, \
+         NULL, NULL},                                                                                                  \
+        {"think", DBIO_FIELD_TIME, offsetof(type, m.think_ns), "0s", 0, 0,                                             \
+         "of sessions: from a durable commit to the session's next one", "judgement", 0, NULL, NULL},                  \
+        {"bytes_per_commit", DBIO_FIELD_DIST, offsetof(type, m.bytes), bytes_default, 0, 0,                            \
+         "log bytes that a commit adds", bytes_source, 0, NULL, NULL}
+#define DBIO_COMMIT_FIELDS(type, m, bytes_default, bytes_source)                                                       \
+        {"commit_rate", DBIO_FIELD_RATE, offsetof(type, m.commit_rate), NULL, 0, 0,                                    \
+         "open loop: commits a second, whether or not earlier ones are durable", "judgement: no default",              \
+         DBIO_FIELD_POSITIVE, NULL, NULL},                                                                             \
+        DBIO_COMMIT_FIELDS_(type, m, bytes_default, bytes_source)
 
 /* A commit of another stream, in the caller's storage, alive until `durable` has been called. */
 struct dbio_log_waiter {
@@ -61,6 +91,7 @@ struct dbio_log {
 
         struct dbio_log_entry *entries; /* ring of the commits that are not durable, in order of arrival */
         unsigned capacity, head, count;
+        unsigned needed;             /* places that own commits must have */
         unsigned reserved;           /* places kept for waiters of other streams */
         uint64_t appended_ns;        /* arrival of the newest commit */
 };

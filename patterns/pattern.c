@@ -1,8 +1,14 @@
 #include "patterns/pattern.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+extern const struct dbio_pattern dbio_sqlserver_log_write;
+
 const struct dbio_pattern *const dbio_patterns[] = {
+        &dbio_sqlserver_log_write,
         NULL,
 };
 
@@ -12,4 +18,26 @@ const struct dbio_pattern *dbio_pattern_find(const char *name)
                 if (!strcmp((*pattern)->name, name))
                         return *pattern;
         return NULL;
+}
+
+const char *const dbio_sqlserver_versions[] = {"2019", "2000", "2005", "2008", "2012", "2016", "2022", NULL};
+const char *const dbio_innodb_versions[] = {"8.4", "5.6", "5.7", "8.0", NULL};
+
+int dbio_pattern_fault(struct dbio_err *err, const char *key, const char *what)
+{
+        dbio_err_set(err, DBIO_USAGE, "%s: %s", key, what);
+        if (err)
+                snprintf(err->path, sizeof err->path, "%s", key);
+        return -1;
+}
+
+int dbio_stream_one_source(struct dbio_stream *out, struct dbio_source *source, struct dbio_err *err)
+{
+        out->sources = malloc(sizeof *out->sources);
+        if (!out->sources)
+                return dbio_err_set(err, DBIO_IO, "no memory: %s", strerror(ENOMEM));
+        out->sources[0] = source;
+        out->nsources = out->threads = 1;
+        out->depth = 0;
+        return 0;
 }

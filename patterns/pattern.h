@@ -112,4 +112,16 @@ struct dbio_pattern_env {
 extern const struct dbio_pattern *const dbio_patterns[]; /* ended by NULL */
 const struct dbio_pattern *dbio_pattern_find(const char *name);
 
+/* ----- for patterns ----- */
+
+/* The versions that every sqlserver.* and innodb.* pattern knows, the default first. */
+extern const char *const dbio_sqlserver_versions[], *const dbio_innodb_versions[];
+
+/* What check returns where a key is at fault: err's path is the key, its message `KEY: what`. */
+int dbio_pattern_fault(struct dbio_err *err, const char *key, const char *what);
+
+/* Gives out its one source that carries all threads: sources (malloced, freed by the phase), nsources and threads are
+ * set, depth is 0: the source itself holds back. -1 with err without memory. */
+int dbio_stream_one_source(struct dbio_stream *out, struct dbio_source *source, struct dbio_err *err);
+
 #endif
