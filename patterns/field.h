@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* How a key's value is written and which C type it has in the config struct. */
 enum dbio_field_type {
@@ -28,6 +29,11 @@ enum dbio_field_type {
         DBIO_FIELD_MIX,      /* {8K: 70%, 64K: 30%}: struct dbio_mix */
         DBIO_FIELD_RAMP,     /* 2000/s | {from: 100/s, to: 5000/s, over: 60s}: struct dbio_ramp */
         DBIO_FIELD_MAP,      /* a nested map with its own fields (sub), its struct at offset */
+        DBIO_FIELD_AMOUNT,   /* 4G | 50% | all: struct dbio_amount */
+        DBIO_FIELD_TARGETS,  /* a target's name or a list of names: struct dbio_target_list */
+        DBIO_FIELD_VERSION,  /* one of names[], 2008 or 8.0: uint64_t, 2008 or 800 */
+        DBIO_FIELD_NODE,     /* checked by other code: const struct dbio_node *, NULL when not given */
+        DBIO_FIELD_TYPES
 };
 
 /* Not given, where a field has no default. */
@@ -44,6 +50,11 @@ struct dbio_amount {
         uint64_t bytes;
         double share;
 };
+#define DBIO_TARGET_LIST_MAX 8
+struct dbio_target_list {
+        unsigned n; /* 0 = not given */
+        int targets[DBIO_TARGET_LIST_MAX]; /* indexes into the workload's targets, all different */
+};
 struct dbio_region {
         struct dbio_amount from, to; /* default 0% … 100% */
 };
@@ -54,7 +65,7 @@ struct dbio_skew {
 };
 struct dbio_dist {
         enum { DBIO_DIST_UNSET, DBIO_DIST_FIXED, DBIO_DIST_LOGNORMAL } kind;
-        double value; /* fixed: the value; lognormal: the median */
+        double value; /* bytes; fixed: the value; lognormal: the median */
         double sigma;
 };
 #define DBIO_MIX_MAX 16
@@ -72,7 +83,8 @@ enum dbio_field_flag {
         DBIO_FIELD_REQUIRED = 1,
         DBIO_FIELD_POSITIVE = 2, /* zero is an error */
         DBIO_FIELD_SECTOR = 4,   /* also the word `auto`, = 0 */
-        DBIO_FIELD_NONE = 8,     /* also the word `none`, = not given */
+        DBIO_FIELD_NONE = 8,     /* also the word `none`, = not given; holds without the flag where there is no
+                                  * fallback and the key is not required */
         DBIO_FIELD_SCALAR_OFF = 16, /* also `no`, = zeroed */
 };
 
@@ -82,7 +94,7 @@ struct dbio_field {
         enum dbio_field_type type;
         size_t offset;            /* in the config struct */
         const char *fallback;     /* the default as it would be written in YAML (flow style); NULL = none */
-        double min, max;          /* of the parsed value, inclusive; both 0 = no range */
+        double min, max;          /* of the parsed value, inclusive; both 0 = no range, max 0 = no upper end */
         const char *help;         /* one line, no full stop */
         const char *source;       /* where default and meaning come from: a document, or "judgement" */
         unsigned flags;
@@ -100,9 +112,33 @@ struct dbio_field_scope {
 };
 
 /* Sets config to the table's defaults, then to what the map node says (NULL = empty map). Unknown keys ("did you
- * mean"), wrong types and units, values out of range and missing required keys are errors with position and path.
+ * mean"), wrong types and units, values out of range and, where a map is given, missing required keys are errors with
+ * position and path.
  * Texts point into the document. `scope` may be NULL where no field refers to a name. */
 int dbio_fields_parse(const struct dbio_field *fields, const struct dbio_node *map,
                       const struct dbio_field_scope *scope, void *config, struct dbio_err *err);
+
+/* The same in steps, and for a map whose keys come from several tables (an earlier table's key wins). */
+struct dbio_field_table {
+        const struct dbio_field *fields;
+        void *config;
+};
+void dbio_fields_default(const struct dbio_field *fields, void *config);
+int dbio_tables_apply(const struct dbio_field_table *tables, unsigned ntables, const struct dbio_node *map,
+                      const struct dbio_field_scope *scope, struct dbio_err *err);
+/* Sets one field from text in YAML flow style, as `fallback` is written. */
+int dbio_field_set_text(const struct dbio_field *field, const char *text, const struct dbio_field_scope *scope,
+                        void *config, struct dbio_err *err);
+
+/* NULL where the table has no such key. */
+const struct dbio_field *dbio_field_find(const struct dbio_field *fields, const char *key);
+bool dbio_field_is_set(const struct dbio_field *field, const void *config);
+/* Writes the value in canonical YAML flow style; `none` where it is not set. A NODE is written as it stands. */
+void dbio_field_print(FILE *out, const struct dbio_field *field, const struct dbio_field_scope *scope,
+                      const void *config);
+/* Writes text as a YAML scalar, quoted where it must be. */
+void dbio_text_print(FILE *out, const char *text);
+/* What a value of the field looks like: "size, such as 8K". */
+const char *dbio_field_type_name(enum dbio_field_type type);
 
 #endif
