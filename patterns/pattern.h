@@ -86,6 +86,9 @@ struct dbio_pattern {
          * group wishes and sizes. */
         int (*compile)(const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys, const void *config,
                        struct dbio_stream *out, struct dbio_err *err);
+        /* Whether the stream comes to an end by itself in a phase without `duration` and `ops` (`pages`, `rows`, one
+         * pass …). NULL: never. Lets `check` refuse a phase without an end. */
+        bool (*ends)(const struct dbio_stream_keys *keys, const void *config);
 };
 
 /* What a pattern may know when it compiles a stream of a phase. */
