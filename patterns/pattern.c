@@ -5,10 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* By name; declared here, as nothing else may know them. */
+extern const struct dbio_pattern dbio_io_random;
+extern const struct dbio_pattern dbio_io_sequential;
 extern const struct dbio_pattern dbio_sqlserver_log_write;
+extern const struct dbio_pattern dbio_sqlserver_random_read;
 
 const struct dbio_pattern *const dbio_patterns[] = {
+        &dbio_io_random,
+        &dbio_io_sequential,
         &dbio_sqlserver_log_write,
+        &dbio_sqlserver_random_read,
         NULL,
 };
 
