@@ -1,0 +1,91 @@
+#include "results/histcode.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* Seven bits a byte, the lowest first, the top bit says that more follow. */
+static unsigned char *put(unsigned char *at, uint64_t value)
+{
+        while (value >= 128) {
+                *at++ = (unsigned char)(value | 128);
+                value >>= 7;
+        }
+        *at++ = (unsigned char)value;
+        return at;
+}
+
+static const unsigned char *get(const unsigned char *at, const unsigned char *end, uint64_t *value)
+{
+        *value = 0;
+        for (unsigned shift = 0; at && at < end && shift < 64; shift += 7) {
+                *value |= (uint64_t)(*at & 127) << shift;
+                if (!(*at++ & 128))
+                        return at;
+        }
+        return NULL;
+}
+
+size_t dbio_hist_encode(const struct dbio_hist *hist, unsigned char *code)
+{
+        unsigned char *at = code;
+        uint32_t next = 0;
+
+        at = put(at, hist->count);
+        at = put(at, hist->overflow);
+        at = put(at, hist->sum_ns);
+        at = put(at, hist->max_ns);
+        memcpy(at, &hist->sum_squares, sizeof hist->sum_squares);
+        at += sizeof hist->sum_squares;
+        if (hist->count == hist->overflow)
+                return (size_t)(at - code);
+        for (uint32_t i = hist->low; i <= hist->high; i++) {
+                if (!hist->counts[i])
+                        continue;
+                at = put(at, i - next);
+                at = put(at, hist->counts[i]);
+                next = i + 1;
+        }
+        return (size_t)(at - code);
+}
+
+int dbio_hist_decode(struct dbio_hist *into, const unsigned char *code, size_t size)
+{
+        const unsigned char *at = code, *end = code + size;
+        uint64_t count, overflow, sum, max, gap, n, index = 0;
+        double squares;
+
+        if (size == 0)
+                return 0;
+        at = get(at, end, &count);
+        at = get(at, end, &overflow);
+        at = get(at, end, &sum);
+        at = get(at, end, &max);
+        if (!at || (size_t)(end - at) < sizeof squares || overflow > count)
+                return -1;
+        memcpy(&squares, at, sizeof squares);
+        at += sizeof squares;
+        while (at < end) {
+                at = get(at, end, &gap);
+                at = get(at, end, &n);
+                if (!at || gap >= DBIO_HIST_COUNTS || (index += gap) >= DBIO_HIST_COUNTS)
+                        return -1;
+                if (into->count == into->overflow) {
+                        into->low = into->high = (uint32_t)index;
+                } else {
+                        if (index < into->low)
+                                into->low = (uint32_t)index;
+                        if (index > into->high)
+                                into->high = (uint32_t)index;
+                }
+                into->counts[index] += (uint32_t)n;
+                into->count += n;
+                index++;
+        }
+        into->count += overflow;
+        into->overflow += overflow;
+        into->sum_ns += sum;
+        into->sum_squares += squares;
+        if (max > into->max_ns)
+                into->max_ns = max;
+        return 0;
+}
