@@ -31,6 +31,13 @@ struct dbio_device {
         bool partition;
 };
 
+/* What a walk over a file's map found. */
+struct dbio_extents {
+        uint64_t extents;         /* pieces apart on the device */
+        uint64_t largest_bytes;
+        uint64_t unwritten_bytes; /* holes and unwritten extents */
+};
+
 /* Of a file on a file system. */
 struct dbio_file_facts {
         char filesystem[32];   /* ext4, xfs, tmpfs */
@@ -40,10 +47,8 @@ struct dbio_file_facts {
         unsigned block;        /* file-system block, bytes */
         unsigned cluster;      /* allocation unit where it differs (bigalloc, ntfs): else = block */
         unsigned dio_memory_alignment, dio_offset_alignment; /* statx STATX_DIOALIGN; 0 = not told */
-        bool extents_known;    /* the file system answers FIEMAP */
-        uint64_t extents;
-        uint64_t unwritten_bytes; /* holes and unwritten extents below size: reads of them never reach the device */
-        uint64_t largest_extent;
+        bool extents_known;    /* asked for, and the file system answers */
+        struct dbio_extents extents; /* below size_bytes */
         bool ram;              /* tmpfs, ramfs */
         dev_t device;          /* the block device that it lies on; 0 where there is none */
 };
@@ -63,6 +68,13 @@ int dbio_device_read(struct dbio_device *device, dev_t number, struct dbio_err *
 /* Facts of an existing file or directory. With `extents`, the file's map is read too (once, in pieces). DBIO_IO. */
 int dbio_file_facts_read(struct dbio_file_facts *facts, const char *path, bool extents, struct dbio_err *err);
 
+/* Walks the map of bytes [start, end) of an open file (FIEMAP), calling unwritten (may be NULL) for each piece whose
+ * reads never reach the device: holes and unwritten extents, in rising order. A callback's value other than 0 ends the
+ * walk and is returned. -EOPNOTSUPP where the file system cannot be asked, -errno. */
+int dbio_extents_walk(int fd, uint64_t start, uint64_t end,
+                      int (*unwritten)(void *user, uint64_t offset, uint64_t bytes), void *user,
+                      struct dbio_extents *extents);
+
 /* Counters of a device or partition; -1 where it has none. */
 int dbio_device_counters_read(struct dbio_device_counters *counters, dev_t number, struct dbio_err *err);
 
@@ -70,7 +82,9 @@ int dbio_device_counters_read(struct dbio_device_counters *counters, dev_t numbe
  * Returns their number, at most max. */
 unsigned dbio_device_chain(dev_t number, dev_t *chain, unsigned max);
 
-/* What --destroy wants to hear: the device's serial, else its WWN, else its path. */
+/* What --destroy wants to hear: the device's serial, else its WWN, else its path; and whether id is one that it goes
+ * by (serial or WWN, or any path of it where it has neither). */
 void dbio_device_id(const struct dbio_device *device, char *id, size_t size);
+bool dbio_device_goes_by(const struct dbio_device *device, const char *id);
 
 #endif
