@@ -40,6 +40,16 @@ static uint64_t read_number(const char *dir, const char *name)
         return read_text(dir, name, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
 }
 
+static dev_t read_dev(const char *dir, const char *name)
+{
+        char text[64];
+        unsigned maj, min;
+
+        if (!read_text(dir, name, text, sizeof text) || sscanf(text, "%u:%u", &maj, &min) != 2)
+                return 0;
+        return makedev(maj, min);
+}
+
 static bool has(const char *dir, const char *name)
 {
         char path[PATH_MAX + 300];
@@ -177,6 +187,7 @@ int dbio_device_read(struct dbio_device *device, dev_t number, struct dbio_err *
                                     strerror(-code));
         memset(device, 0, sizeof *device);
         device->number = number;
+        device->disk = read_dev(whole, "dev");
         device->partition = strcmp(self, whole) != 0;
         snprintf(device->name, sizeof device->name, "%.63s", base_name(self));
         snprintf(device->whole, sizeof device->whole, "%.63s", base_name(whole));
@@ -227,16 +238,6 @@ static unsigned add(dev_t number, dev_t *chain, unsigned n, unsigned max)
         if (n < max)
                 chain[n++] = number;
         return n;
-}
-
-static dev_t read_dev(const char *dir, const char *name)
-{
-        char text[64];
-        unsigned maj, min;
-
-        if (!read_text(dir, name, text, sizeof text) || sscanf(text, "%u:%u", &maj, &min) != 2)
-                return 0;
-        return makedev(maj, min);
 }
 
 unsigned dbio_device_chain(dev_t number, dev_t *chain, unsigned max)

@@ -14,6 +14,7 @@
  * neither scheduler nor queue). Model, serial, firmware and queue are those of the whole disk. */
 struct dbio_device {
         dev_t number;
+        dev_t disk;            /* the whole disk's number; same as number where it is one */
         char name[64];         /* kernel name: sda1, nvme0n1, dm-0 */
         char path[128];        /* /dev/NAME */
         char whole[64];        /* kernel name of the whole disk: sda; same as name where it is one */

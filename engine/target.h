@@ -2,6 +2,7 @@
 #ifndef DBIO_ENGINE_TARGET_H
 #define DBIO_ENGINE_TARGET_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +44,7 @@ struct dbio_target_spec {
                 bool interleave;
                 uint64_t partition_offset; /* bytes */
         } layout;
-        bool reads, writes;    /* what streams do with it, over all phases */
+        bool reads, writes;    /* what streams do with it, over all phases; writes includes trims */
 };
 
 enum dbio_target_kind { DBIO_TARGET_NONE, DBIO_TARGET_FILE, DBIO_TARGET_BLOCK, DBIO_TARGET_SIM };
@@ -61,7 +62,11 @@ struct dbio_target_file {
         dev_t device;          /* the block device it is or lies on; 0 = none or not known */
         bool block;
         bool missing;          /* to be made by dbio_targets_open; then false */
-        bool made;             /* dbio_targets_open made it */
+        bool reads, writes;    /* as its target's spec */
+        bool shares_fd;        /* an earlier file's fd: not closed twice */
+        dev_t number;          /* which file or device it is, however it is called: a block device's number, else … */
+        ino_t inode;           /* … st_dev and st_ino; both 0 while it is missing */
+        uint64_t start;        /* of a partition in its disk (then number is the disk's): byte 0 of the path */
 };
 
 struct dbio_targets {
@@ -79,19 +84,45 @@ struct dbio_target_options {
         bool null_engine;      /* bind nothing: sizes are shares of 100 GiB, sector 512 */
         void (*progress)(void *user, const char *what, uint64_t done_bytes, uint64_t all_bytes); /* may be NULL */
         void *user;
+        volatile sig_atomic_t *stop; /* set from outside: making a file ends, what was made goes; may be NULL */
+        /* Capacity and sector of a simulated binding's device; without it simulated bindings are an error. */
+        int (*sim_geometry)(void *user, const struct dbio_binding *binding, uint64_t *bytes, unsigned *sector,
+                            struct dbio_err *err);
+        void *sim_user;
 };
 
-/* Resolves sizes and files without opening for writing, so that guards can look first: fills paths, sizes and
- * geometry. Overlapping bindings, a count of paths that does not match `files`, an op's sector that does not fit, a
- * share of a file that does not exist: DBIO_USAGE; errno on a path: DBIO_IO; missing without create: DBIO_USAGE. */
+/* Resolves sizes and files without opening any, so that guards can look first: fills paths, sizes and geometry.
+ * A size's share is of the bound device (`all`: what is left behind @OFFSET) or existing file; several paths count as
+ * so many of the smallest. Each file's size is rounded down to 1 MiB. A binding without target or target without
+ * binding, overlapping bindings, a count of paths that does not match `files`, a page that is no multiple of the
+ * sector, a share of a file that does not exist, a missing file without create, one that is too small: DBIO_USAGE;
+ * errno on a path: DBIO_IO. Accepts a target list that failed in dbio_targets_close. */
 int dbio_targets_resolve(struct dbio_targets *targets, const struct dbio_target_spec *specs, unsigned nspecs,
                          const struct dbio_binding *bindings, unsigned nbindings,
                          const struct dbio_target_options *options, struct dbio_err *err);
 
-/* Creates, prepares and opens what was resolved; only after the guards have agreed. */
+/* Creates, prepares and opens what was resolved; only after the guards have agreed. Files that it made are marked as
+ * dbio's (dbio_file_is_own); half-made ones go again where it fails. Block devices that are written are opened with
+ * O_EXCL; where that fails: DBIO_REFUSED. */
 int dbio_targets_open(struct dbio_targets *targets, const struct dbio_target_spec *specs,
                       const struct dbio_target_options *options, struct dbio_err *err);
 void dbio_targets_close(struct dbio_targets *targets);
+
+/* Whether both are one file, or lie on one disk, however they are called; also where it is still to be made. */
+bool dbio_target_file_same(const struct dbio_target_file *a, const struct dbio_target_file *b);
+
+/* Whether dbio made this file: extended attribute user.dbio, else a sidecar FILE.dbio. */
+bool dbio_file_is_own(const char *path);
+
+/* For dbio_targets_open (target_make.c): writes every byte of a target's missing files, in the order of its layout
+ * (`grow`, `interleave`), and every unwritten byte of its existing ones. DBIO_IO; DBIO_REFUSED where less than 5 % or
+ * 10 GiB (the smaller of the two) of the file system would stay free. */
+int dbio_target_create(struct dbio_targets *targets, unsigned target, const struct dbio_target_spec *spec,
+                       const struct dbio_target_options *options, struct dbio_err *err);
+int dbio_target_prepare(struct dbio_targets *targets, unsigned target, const struct dbio_target_options *options,
+                        struct dbio_err *err);
+/* Bytes that must stay free on a file system of this size. */
+uint64_t dbio_target_reserve(uint64_t filesystem_bytes);
 
 /* The io file (index into io_files) and the offset in it of a byte of a target's address space. */
 static inline unsigned dbio_target_map(const struct dbio_target *target, uint64_t offset, uint64_t *in_file)
