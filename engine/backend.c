@@ -2,13 +2,15 @@
 
 #include <string.h>
 
-extern const struct dbio_backend dbio_backend_io_uring, dbio_backend_libaio, dbio_backend_null, dbio_backend_sync;
+extern const struct dbio_backend dbio_backend_io_uring, dbio_backend_libaio, dbio_backend_null, dbio_backend_sim,
+        dbio_backend_sync;
 
 const struct dbio_backend *const dbio_backends[] = {
         &dbio_backend_io_uring,
         &dbio_backend_libaio,
         &dbio_backend_sync,
         &dbio_backend_null,
+        &dbio_backend_sim,
         NULL,
 };
 
