@@ -37,17 +37,20 @@ HELPERS := $(filter-out tests/test_%.c tests/bench_%.c tests/fuzz_%.c,$(wildcard
 BENCHES := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/bench_*.c))
 FUZZERS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/fuzz_*.c))
 
+# One short line a step; make V=1 shows the commands.
+say = $(if $(V),,@echo '  $(1) $@';)
+
 .DELETE_ON_ERROR:
 .PHONY: all deps demo check check-fast bench studies check-asan check-tsan fuzz fuzz-build coverage format tidy install clean FORCE
 
 all: $(B)/dbio
 
 $(B)/dbio: $(B)/replay/main.o $(B)/libdbio.a
-	$(CC) $(CFLAGS_ALL) -o $@ $^ $(LIBS)
+	$(call say,LD)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LIBS)
 
 $(B)/libdbio.a: $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcs $@ $^
 
 # A stamp that changes with the flags, so that changed flags rebuild.
 $(B)/flags: FORCE
@@ -56,25 +59,25 @@ $(B)/flags: FORCE
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 $(B)/embedded.o: $(B)/embedded.c $(B)/flags
-	$(CC) $(CFLAGS_ALL) -c -o $@ $<
+	$(call say,CC)$(CC) $(CFLAGS_ALL) -c -o $@ $<
 
 # configs/ and the report's assets, compiled in.
 $(B)/embedded.c: tests/embed.sh $(CONFIGS) $(ASSETS)
 	@mkdir -p $(@D)
-	sh tests/embed.sh $(CONFIGS) $(ASSETS) > $@
+	$(call say,EMBED)sh tests/embed.sh $(CONFIGS) $(ASSETS) > $@
 
 $(B)/tests/test_%: $(B)/tests/test_%.o $(patsubst tests/%.c,$(B)/tests/%.o,$(HELPERS)) $(B)/libdbio.a
-	$(CC) $(CFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LIBS)
+	$(call say,LD)$(CC) $(CFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LIBS)
 
 $(B)/tests/bench_%: $(B)/tests/bench_%.o $(B)/libdbio.a
-	$(CC) $(CFLAGS_ALL) -o $@ $^ $(LIBS)
+	$(call say,LD)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LIBS)
 
 # Outside VARIANT=fuzz a fuzz target is a program that replays the files it is given.
 $(B)/tests/fuzz_%: $(B)/tests/fuzz_%.o $(if $(filter fuzz,$(VARIANT)),,$(B)/tests/fuzzmain.o) $(B)/libdbio.a
-	$(CC) $(CFLAGS_ALL) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer) -o $@ $^ $(LIBS)
+	$(call say,LD)$(CC) $(CFLAGS_ALL) $(if $(filter fuzz,$(VARIANT)),-fsanitize=fuzzer) -o $@ $^ $(LIBS)
 
 deps:
 	@sh tests/deps.sh
