@@ -75,7 +75,7 @@ static struct dbio_log_entry *entry_at(const struct dbio_log *log, unsigned i)
 /* What may wait here also fits where it goes next. */
 static unsigned room(const struct dbio_log *log)
 {
-        unsigned used = log->count + log->reserved + (log->next ? log->next->count : 0);
+        unsigned used = log->position.appended >= log->hold ? log->capacity : log->count + log->reserved + (log->next ? log->next->count : 0);
 
         return used < log->capacity ? log->capacity - used : 0;
 }
@@ -199,7 +199,7 @@ int dbio_log_init(struct dbio_log *log, const struct dbio_commit_plan *plan, str
 {
         bool rate = dbio_is_set(plan->rate.to_per_s), sessions = plan->sessions && plan->sessions != DBIO_UNSET;
 
-        *log = (struct dbio_log){.plan = *plan, .source = source, .start_ns = start_ns, .next_ns = UINT64_MAX};
+        *log = (struct dbio_log){.plan = *plan, .source = source, .start_ns = start_ns, .hold = UINT64_MAX, .next_ns = UINT64_MAX};
         dbio_rng_init(&log->rng, seed);
         log->needed = sessions ? (unsigned)plan->sessions : rate ? DBIO_LOG_CAPACITY / 2 : 64;
         if (set_capacity(log, rate ? DBIO_LOG_CAPACITY : log->needed, err))
@@ -250,6 +250,8 @@ void dbio_log_advance(struct dbio_log *log, uint64_t now_ns)
                 } else {
                         draw_next(log);
                 }
+                if (log->extra)
+                        bytes += log->extra(log, at);
                 append(log, (struct dbio_log_entry){.arrived_ns = at, .bytes = bytes, .own = true});
                 if (log->plan.lazy) {
                         dbio_report_commit(log->source->report, at, at, at, bytes);

@@ -81,6 +81,11 @@ struct dbio_log {
         struct dbio_log *next;       /* commits that are durable here go on to this log (binlog), NULL = they end */
         struct dbio_log *previous;   /* whose `next` this is: gets the sessions back */
 
+        uint64_t hold;               /* no commit of its own begins once appended has reached this: a log that is full
+                                      * up to its oldest dirty page (InnoDB); UINT64_MAX = never */
+        /* Bytes on top of a commit's own (PostgreSQL's full-page images); NULL = none. */
+        uint32_t (*extra)(struct dbio_log *log, uint64_t arrived_ns);
+
         struct dbio_commit_plan plan;
         struct dbio_rng rng;
         double cumulative;           /* open loop: expected commits up to next_ns */

@@ -59,6 +59,20 @@ uint64_t dbio_logring_room(const struct dbio_logring *ring)
         return next_cut(ring, ring->cursor) - ring->cursor;
 }
 
+uint64_t dbio_logring_begin(const struct dbio_logring *ring)
+{
+        return last_cut(ring, ring->cursor);
+}
+
+unsigned dbio_logring_part(const struct dbio_logring *ring, uint64_t offset, uint64_t *from, uint64_t *to)
+{
+        uint64_t part = part_of(ring, offset);
+
+        *from = ring->from + part * ring->segment;
+        *to = part + 1 == ring->segments ? ring->to : *from + ring->segment;
+        return (unsigned)part;
+}
+
 void dbio_logring_switch(struct dbio_logring *ring)
 {
         uint64_t cut = next_cut(ring, ring->cursor);

@@ -31,6 +31,10 @@ int dbio_logring_init(struct dbio_logring *ring, const struct dbio_geometry *geo
                       struct dbio_err *err);
 /* Bytes from the cursor to the next cut; never 0, as the cursor goes on to the next part at a cut. */
 uint64_t dbio_logring_room(const struct dbio_logring *ring);
+/* Where the cursor's part begins (its header, if it has one). */
+uint64_t dbio_logring_begin(const struct dbio_logring *ring);
+/* The part, numbered from 0, in which a place lies, and its ends. */
+unsigned dbio_logring_part(const struct dbio_logring *ring, uint64_t offset, uint64_t *from, uint64_t *to);
 /* Goes to the beginning of the next part, past its header. */
 void dbio_logring_switch(struct dbio_logring *ring);
 /* The place of the next length bytes: here, or in the next part where they would cross a cut. Moves the cursor past

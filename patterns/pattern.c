@@ -6,14 +6,22 @@
 #include <string.h>
 
 /* By name; declared here, as nothing else may know them. */
+extern const struct dbio_pattern dbio_innodb_binlog;
+extern const struct dbio_pattern dbio_innodb_redo_log;
 extern const struct dbio_pattern dbio_io_random;
 extern const struct dbio_pattern dbio_io_sequential;
+extern const struct dbio_pattern dbio_oracle_lgwr;
+extern const struct dbio_pattern dbio_postgres_wal;
 extern const struct dbio_pattern dbio_sqlserver_log_write;
 extern const struct dbio_pattern dbio_sqlserver_random_read;
 
 const struct dbio_pattern *const dbio_patterns[] = {
+        &dbio_innodb_binlog,
+        &dbio_innodb_redo_log,
         &dbio_io_random,
         &dbio_io_sequential,
+        &dbio_oracle_lgwr,
+        &dbio_postgres_wal,
         &dbio_sqlserver_log_write,
         &dbio_sqlserver_random_read,
         NULL,
