@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patterns/common.h"
+
 int dbio_dirty_map_init(struct dbio_dirty_map *map, const struct dbio_space *space, unsigned page, struct dbio_err *err)
 {
         uint64_t npages = (space->to - space->from) / page;
@@ -364,4 +366,37 @@ double dbio_dirty_density(int kind, double pages_per_write, unsigned cap, unsign
                         high = middle;
         }
         return (low + high) / 2;
+}
+
+double dbio_dirty_keys_density(const struct dbio_dirty_keys *keys, unsigned cap, unsigned extent)
+{
+        if (dbio_is_set(keys->pages_per_write))
+                return dbio_dirty_density(keys->map, keys->pages_per_write, cap, extent);
+        return keys->density;
+}
+
+int dbio_dirty_keys_check(const struct dbio_stream_keys *keys, unsigned cap, struct dbio_err *err)
+{
+        const struct dbio_dirty_keys *dirty = &keys->dirty;
+        bool chance = dirty->map == DBIO_DIRTY_EXTENTS || dirty->map == DBIO_DIRTY_PAGES;
+        unsigned extent = DBIO_EXTENT_BYTES / 8192;
+
+        if (dirty->stride != DBIO_UNSET && dirty->map != DBIO_DIRTY_STRIDE)
+                return dbio_key_error(err, "dirty.stride", "stride belongs to map stride");
+        if (keys->skew.kind != DBIO_SKEW_UNIFORM && dirty->map != DBIO_DIRTY_HOT)
+                return dbio_key_error(err, "skew", "skew belongs to map hot");
+        if (dbio_is_set(dirty->density) && !chance && dirty->map != DBIO_DIRTY_HOT)
+                return dbio_key_error(err, "dirty.density", "the map has no density; extents, pages and hot have");
+        if (!dbio_is_set(dirty->pages_per_write))
+                return 0;
+        if (dbio_is_set(dirty->density))
+                return dbio_key_error(err, "dirty.pages_per_write", "density and pages_per_write exclude each other");
+        if (!chance)
+                return dbio_key_error(err, "dirty.pages_per_write", "only maps extents and pages have pages_per_write");
+        if (isnan(dbio_dirty_density(dirty->map, dirty->pages_per_write, cap, extent)))
+                return dbio_key_error(err, "dirty.pages_per_write",
+                                      "%g pages a write is out of reach: at least %u, at most %u (max_pages_per_write)",
+                                      dirty->pages_per_write, dirty->map == DBIO_DIRTY_EXTENTS ? extent : 1,
+                                      dirty->map == DBIO_DIRTY_EXTENTS ? cap / extent * extent : cap);
+        return 0;
 }

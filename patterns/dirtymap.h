@@ -105,5 +105,10 @@ unsigned dbio_dirty_maker_one(struct dbio_dirty_maker *maker);
  * extent, over the cap. */
 double dbio_dirty_mean(int kind, double density, unsigned cap, unsigned extent);
 double dbio_dirty_density(int kind, double pages_per_write, unsigned cap, unsigned extent);
+/* The density of `dirty` keys: as given, or solved; NAN where neither is given. The keys must have been checked. */
+double dbio_dirty_keys_density(const struct dbio_dirty_keys *keys, unsigned cap, unsigned extent);
+/* What `dirty` cannot say (8K pages, for extents): density and pages_per_write exclude each other, belong to maps with
+ * chance, and pages_per_write lies within the cap. */
+int dbio_dirty_keys_check(const struct dbio_stream_keys *keys, unsigned cap, struct dbio_err *err);
 
 #endif

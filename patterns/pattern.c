@@ -12,6 +12,7 @@ extern const struct dbio_pattern dbio_io_random;
 extern const struct dbio_pattern dbio_io_sequential;
 extern const struct dbio_pattern dbio_oracle_lgwr;
 extern const struct dbio_pattern dbio_postgres_wal;
+extern const struct dbio_pattern dbio_sqlserver_checkpoint;
 extern const struct dbio_pattern dbio_sqlserver_log_write;
 extern const struct dbio_pattern dbio_sqlserver_random_read;
 
@@ -22,6 +23,7 @@ const struct dbio_pattern *const dbio_patterns[] = {
         &dbio_io_sequential,
         &dbio_oracle_lgwr,
         &dbio_postgres_wal,
+        &dbio_sqlserver_checkpoint,
         &dbio_sqlserver_log_write,
         &dbio_sqlserver_random_read,
         NULL,
