@@ -185,8 +185,12 @@ static void log_durable(struct dbio_log_waiter *waiter, uint64_t phase_ns)
 {
         struct dbio_log_out *out = (struct dbio_log_out *)waiter;
 
+        uint64_t at_ns = phase_ns > out->start_ns ? phase_ns - out->start_ns : 0;
+
         out->waiting--;
-        dbio_flow_nudge(out->flow, phase_ns > out->start_ns ? phase_ns - out->start_ns : 0);
+        if (out->flow->running && at_ns > out->flow->last_ns)
+                out->flow->last_ns = at_ns;
+        dbio_flow_nudge(out->flow, at_ns);
 }
 
 int dbio_log_out_init(struct dbio_log_out *out, struct dbio_flow *flow, const struct dbio_pattern_env *env,
