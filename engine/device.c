@@ -271,6 +271,18 @@ unsigned dbio_device_chain(dev_t number, dev_t *chain, unsigned max)
         return n;
 }
 
+bool dbio_device_reaches(dev_t other, dev_t device)
+{
+        dev_t chain[64];
+        struct dbio_device facts;
+        unsigned n = dbio_device_chain(other, chain, 64);
+
+        for (unsigned i = 0; i < n; i++)
+                if (chain[i] == device)
+                        return true;
+        return dbio_device_read(&facts, device, NULL) == 0 && other == facts.disk;
+}
+
 void dbio_device_id(const struct dbio_device *device, char *id, size_t size)
 {
         snprintf(id, size, "%s",

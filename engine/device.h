@@ -83,6 +83,10 @@ int dbio_device_counters_read(struct dbio_device_counters *counters, dev_t numbe
  * Returns their number, at most max. */
 unsigned dbio_device_chain(dev_t number, dev_t *chain, unsigned max);
 
+/* Whether writing to device would change what other stands on: other is it, is built on it or on a partition of it, or
+ * is the whole disk that device is a part of. */
+bool dbio_device_reaches(dev_t other, dev_t device);
+
 /* What --destroy wants to hear: the device's serial, else its WWN, else its path; and whether id is one that it goes
  * by (serial or WWN, or any path of it where it has neither). */
 void dbio_device_id(const struct dbio_device *device, char *id, size_t size);

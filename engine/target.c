@@ -141,8 +141,6 @@ static int resolve_path(struct resolving *r, const char *path, uint64_t offset, 
                 return -1;
         file = &r->targets->files[n];
         io = &r->targets->io_files[n];
-        file->reads = r->spec->reads;
-        file->writes = r->spec->writes;
         io->base = offset;
         if (stat(path, &st) != 0)
                 return errno == ENOENT ? resolve_missing(r, io, file, err)
@@ -417,10 +415,11 @@ static int check_opened(const struct dbio_targets *targets, unsigned n, bool buf
         return 0;
 }
 
-static int open_file(struct dbio_targets *targets, unsigned n, bool buffered, struct dbio_err *err)
+static int open_file(struct dbio_targets *targets, const struct dbio_target_spec *specs, unsigned n, bool buffered,
+                     struct dbio_err *err)
 {
         struct dbio_target_file *file = &targets->files[n];
-        bool writes = file->writes;
+        bool writes = specs[targets->io_files[n].target].writes;
         int flags;
 
         for (unsigned k = 0; k < n; k++)
@@ -430,7 +429,8 @@ static int open_file(struct dbio_targets *targets, unsigned n, bool buffered, st
                         return 0;
                 }
         for (unsigned k = n + 1; k < targets->nfiles; k++)
-                writes = writes || (dbio_target_file_same(&targets->files[k], file) && targets->files[k].writes);
+                writes = writes || (dbio_target_file_same(&targets->files[k], file) &&
+                                    specs[targets->io_files[k].target].writes);
         flags = (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | (buffered ? 0 : O_DIRECT);
         if (file->block && writes)
                 flags |= O_EXCL;
@@ -455,7 +455,7 @@ int dbio_targets_open(struct dbio_targets *targets, const struct dbio_target_spe
                         return -1;
         }
         for (unsigned i = 0; i < targets->nfiles; i++)
-                if (targets->files[i].path && open_file(targets, i, options->buffered, err) != 0)
+                if (targets->files[i].path && open_file(targets, specs, i, options->buffered, err) != 0)
                         return -1;
         return 0;
 }

@@ -62,7 +62,6 @@ struct dbio_target_file {
         dev_t device;          /* the block device it is or lies on; 0 = none or not known */
         bool block;
         bool missing;          /* to be made by dbio_targets_open; then false */
-        bool reads, writes;    /* as its target's spec */
         bool shares_fd;        /* an earlier file's fd: not closed twice */
         dev_t number;          /* which file or device it is, however it is called: a block device's number, else … */
         ino_t inode;           /* … st_dev and st_ino; both 0 while it is missing */

@@ -1,0 +1,341 @@
+#include "engine/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "engine/device.h"
+
+#define CHAIN_MAX 64u
+#define WHY_BYTES 512
+
+struct guarding {
+        const struct dbio_targets *targets;
+        const struct dbio_target_spec *specs;
+        struct dbio_guard_options *options;
+        struct dbio_target_file database; /* path NULL without one */
+        dev_t database_device;
+        struct dbio_err *err;
+};
+
+static __attribute__((format(printf, 2, 3))) void warn(const struct guarding *g, const char *format, ...)
+{
+        char text[1024];
+        va_list args;
+
+        if (!g->options->warn)
+                return;
+        va_start(args, format);
+        vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        g->options->warn(g->options->user, text);
+}
+
+static int refuse(const struct guarding *g, const struct dbio_target_spec *spec, const char *path, const char *why,
+                  const char *remedy)
+{
+        return dbio_err_set(g->err, DBIO_REFUSED, "target %s: %s: %s; %s", spec->name, path, why, remedy);
+}
+
+static bool writes(const struct guarding *g, unsigned n)
+{
+        return g->specs[g->targets->io_files[n].target].writes ||
+               (g->options->prepare && !g->targets->files[n].block && !g->targets->files[n].missing);
+}
+
+static bool file_goes_by(const struct dbio_target_file *file, const char *id)
+{
+        struct dbio_device device;
+        struct stat st;
+
+        if (file->block)
+                return dbio_device_read(&device, file->device, NULL) == 0 && dbio_device_goes_by(&device, id);
+        if (strcmp(file->path, id) == 0)
+                return true;
+        return !file->missing && stat(id, &st) == 0 && st.st_dev == file->number && st.st_ino == file->inode;
+}
+
+static bool may_destroy(const struct guarding *g, const struct dbio_target_file *file)
+{
+        for (unsigned i = 0; i < g->options->ndestroy; i++)
+                if (file_goes_by(file, g->options->destroy[i]))
+                        return true;
+        return false;
+}
+
+static int check_contents(const struct guarding *g, const struct dbio_target_spec *spec,
+                          const struct dbio_target_file *file)
+{
+        char why[WHY_BYTES] = "", id[300], remedy[400];
+        struct dbio_device device = {0};
+        int fd, found;
+
+        if (may_destroy(g, file))
+                return 0;
+        if (file->block && dbio_device_read(&device, file->device, g->err) != 0)
+                return -1;
+        fd = open(file->path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+                return dbio_err_set(g->err, DBIO_IO, "target %s: %s: %s", spec->name, file->path, strerror(errno));
+        found = dbio_guard_signature(fd, why, sizeof why);
+        if (found == 0 && file->block)
+                found = dbio_guard_not_blank(fd, device.size_bytes, why, sizeof why);
+        close(fd);
+        if (found == 0)
+                return 0;
+        if (found < 0)
+                return dbio_err_set(g->err, DBIO_IO, "target %s: %s: what it holds cannot be read: %s", spec->name,
+                                    file->path, strerror(errno));
+        if (file->block)
+                dbio_device_id(&device, id, sizeof id);
+        else
+                snprintf(id, sizeof id, "%.299s", file->path);
+        snprintf(remedy, sizeof remedy, "--destroy %s allows its destruction", id);
+        return refuse(g, spec, file->path, why, remedy);
+}
+
+/* What no flag allows. */
+static int check_block_never(const struct guarding *g, const struct dbio_target_spec *spec,
+                             const struct dbio_target_file *file)
+{
+        static const char never[] = "such a device is never written, with any flag; free it or take another";
+        char why[WHY_BYTES] = "";
+        int reserved;
+
+        if (dbio_guard_in_use(file->device, file->path, why, sizeof why))
+                return refuse(g, spec, file->path, why, never);
+        if (g->database_device && dbio_device_reaches(g->database_device, file->device))
+                return refuse(g, spec, file->path, "the results database lies on it", never);
+        reserved = dbio_guard_reserved(file->path, why, sizeof why);
+        if (reserved > 0)
+                return refuse(g, spec, file->path, why, never);
+        if (reserved < 0)
+                warn(g, "target %s: %s: persistent reservations cannot be asked without more privileges", spec->name,
+                     file->path);
+        return 0;
+}
+
+static int check_block(struct guarding *g, const struct dbio_target_spec *spec, const struct dbio_target_file *file)
+{
+        char why[WHY_BYTES] = "";
+
+        if (spec->writes) {
+                if (check_block_never(g, spec, file) != 0)
+                        return -1;
+                if (!g->options->allow_write)
+                        return refuse(g, spec, file->path, "the workload writes to this block device",
+                                      "--allow-write allows it");
+                return check_contents(g, spec, file);
+        }
+        if (!dbio_guard_in_use(file->device, file->path, why, sizeof why))
+                return 0;
+        if (!g->options->allow_busy)
+                return refuse(g, spec, file->path, why, "--allow-busy allows reading it, capped");
+        g->options->capped = true;
+        return 0;
+}
+
+static int check_extents(const struct guarding *g, const struct dbio_target_spec *spec, unsigned n)
+{
+        const struct dbio_file *io = &g->targets->io_files[n];
+        const char *path = g->targets->files[n].path;
+        struct dbio_extents extents;
+        char why[WHY_BYTES];
+        int fd = open(path, O_RDONLY | O_CLOEXEC), code;
+
+        if (fd < 0)
+                return dbio_err_set(g->err, DBIO_IO, "target %s: %s: %s", spec->name, path, strerror(errno));
+        code = dbio_extents_walk(fd, io->base, io->base + io->size, NULL, NULL, &extents);
+        close(fd);
+        if (code < 0) {
+                warn(g, "target %s: %s: whether parts of it are unwritten cannot be asked (%s); reads of such parts "
+                        "would not reach the device", spec->name, path, strerror(-code));
+                return 0;
+        }
+        if (extents.unwritten_bytes == 0)
+                return 0;
+        snprintf(why, sizeof why, "%" PRIu64 " of the %" PRIu64 " bytes to be read are sparse or unwritten, so that "
+                 "reads would not reach the device", extents.unwritten_bytes, io->size);
+        return refuse(g, spec, path, why, "--prepare writes them");
+}
+
+static int check_file(struct guarding *g, const struct dbio_target_spec *spec, unsigned n)
+{
+        static const char never[] = "such a file is never written, with any flag; take another";
+        const struct dbio_target_file *file = &g->targets->files[n];
+        char why[WHY_BYTES] = "";
+        int others;
+
+        if (writes(g, n) && g->database.path && dbio_target_file_same(&g->database, file))
+                return refuse(g, spec, file->path, "it is the results database", never);
+        if (file->missing)
+                return 0;
+        if (access(file->path, R_OK) != 0)
+                return dbio_err_set(g->err, DBIO_IO, "target %s: %s: %s", spec->name, file->path, strerror(errno));
+        others = dbio_guard_open_elsewhere(file->path, why, sizeof why);
+        if (others < 0)
+                warn(g, "target %s: %s: %s", spec->name, file->path, why);
+        if (writes(g, n)) {
+                if (others > 0)
+                        return refuse(g, spec, file->path, why, never);
+                if (!g->options->allow_write && !dbio_file_is_own(file->path))
+                        return refuse(g, spec, file->path, "the workload writes to this file, which dbio did not make",
+                                      "--allow-write allows it");
+                if (check_contents(g, spec, file) != 0)
+                        return -1;
+        } else if (others > 0) {
+                if (!g->options->allow_busy)
+                        return refuse(g, spec, file->path, why, "--allow-busy allows reading it, capped");
+                g->options->capped = true;
+        }
+        return spec->reads && !g->options->prepare ? check_extents(g, spec, n) : 0;
+}
+
+/* Two names of one disk, dm and md looked through; fills the name of the first that both stand on. */
+static bool share_device(dev_t a, dev_t b, struct dbio_device *common)
+{
+        dev_t below_a[CHAIN_MAX], below_b[CHAIN_MAX];
+        unsigned na = a ? dbio_device_chain(a, below_a, CHAIN_MAX) : 0;
+        unsigned nb = b ? dbio_device_chain(b, below_b, CHAIN_MAX) : 0;
+
+        for (unsigned i = 0; i < na; i++)
+                for (unsigned k = 0; k < nb; k++)
+                        if (below_a[i] == below_b[k] && dbio_device_read(common, below_a[i], NULL) == 0)
+                                return true;
+        return false;
+}
+
+static void warn_of_surroundings(const struct guarding *g, unsigned target)
+{
+        unsigned first = g->targets->targets[target].first_file;
+        const struct dbio_target_file *file = &g->targets->files[first];
+        char folder[PATH_MAX];
+        struct dbio_file_facts facts = {0};
+        struct dbio_device device = {0};
+
+        if (!file->path)
+                return;
+        if (share_device(file->device, g->database_device, &device))
+                warn(g, "target %s and the results database share %s: the database's writes are in the figures",
+                     g->specs[target].name, device.path);
+        snprintf(folder, sizeof folder, "%s", file->path);
+        if (file->missing) {
+                char *slash = strrchr(folder, '/');
+
+                strcpy(slash ? slash + 1 : folder, ".");
+        }
+        if (!file->block)
+                dbio_file_facts_read(&facts, folder, false, NULL);
+        if (file->device)
+                dbio_device_read(&device, file->device, NULL);
+        if (facts.ram || (file->device && device.ram))
+                warn(g, "target %s lies in RAM (%s): its figures are not a disk's", g->specs[target].name,
+                     facts.ram ? facts.filesystem : device.path);
+}
+
+static int check_destroy_ids(const struct guarding *g)
+{
+        for (unsigned i = 0; i < g->options->ndestroy; i++) {
+                bool known = false;
+
+                for (unsigned n = 0; n < g->targets->nfiles && !known; n++)
+                        known = g->targets->files[n].path &&
+                                file_goes_by(&g->targets->files[n], g->options->destroy[i]);
+                if (!known)
+                        return dbio_err_set(g->err, DBIO_USAGE, "--destroy %s: nothing that is bound goes by this serial, "
+                                                                "WWN or (where it has neither) path",
+                                            g->options->destroy[i]);
+        }
+        return 0;
+}
+
+/* Where the results database is or will be. */
+static void find_database(struct guarding *g, char *path)
+{
+        struct dbio_file_facts facts;
+        struct stat st;
+        char folder[PATH_MAX], *slash;
+
+        if (!g->options->database)
+                return;
+        snprintf(path, PATH_MAX, "%s", g->options->database);
+        snprintf(folder, sizeof folder, "%s", path);
+        g->database = (struct dbio_target_file){.path = path, .missing = stat(path, &st) != 0};
+        if (g->database.missing) {
+                slash = strrchr(folder, '/');
+                strcpy(slash ? slash + 1 : folder, ".");
+        } else {
+                g->database.number = st.st_dev;
+                g->database.inode = st.st_ino;
+        }
+        if (dbio_file_facts_read(&facts, folder, false, NULL) == 0)
+                g->database_device = facts.device;
+}
+
+int dbio_guard_check(const struct dbio_targets *targets, const struct dbio_target_spec *specs,
+                     struct dbio_guard_options *options, struct dbio_err *err)
+{
+        struct guarding g = {.targets = targets, .specs = specs, .options = options, .err = err};
+        char database[PATH_MAX];
+
+        options->capped = false;
+        find_database(&g, database);
+        if (check_destroy_ids(&g) != 0)
+                return -1;
+        for (unsigned i = 0; i < targets->nfiles; i++) {
+                const struct dbio_target_spec *spec = &specs[targets->io_files[i].target];
+                int code = 0;
+
+                if (targets->files[i].path)
+                        code = targets->files[i].block ? check_block(&g, spec, &targets->files[i])
+                                                       : check_file(&g, spec, i);
+                if (code != 0)
+                        return -1;
+        }
+        for (unsigned i = 0; i < targets->n; i++)
+                warn_of_surroundings(&g, i);
+        return 0;
+}
+
+static void format_bytes(uint64_t bytes, char *text, size_t size)
+{
+        static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+        double value = (double)bytes;
+        unsigned unit = 0;
+
+        for (; value >= 1024 && unit < 5; unit++)
+                value /= 1024;
+        snprintf(text, size, unit && value != (uint64_t)value ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+void dbio_guard_describe(const struct dbio_targets *targets, const struct dbio_target_spec *specs,
+                         void (*line)(void *user, const char *text), void *user)
+{
+        for (unsigned i = 0; i < targets->nfiles; i++) {
+                const struct dbio_target_file *file = &targets->files[i];
+                const struct dbio_file *io = &targets->io_files[i];
+                const struct dbio_target_spec *spec = &specs[io->target];
+                struct dbio_device device = {0};
+                char span[32], capacity[32] = "", text[1024];
+
+                if (!file->path || (!spec->writes && !file->missing))
+                        continue;
+                format_bytes(io->size, span, sizeof span);
+                if (file->device && dbio_device_read(&device, file->device, NULL) == 0)
+                        format_bytes(device.size_bytes, capacity, sizeof capacity);
+                snprintf(text, sizeof text, "target %s: writes to bytes %" PRIu64 " to %" PRIu64 " (%s) of %s%s; %s%s, "
+                         "model %s, %s, serial %s", spec->name, io->base, io->base + io->size, span, file->path,
+                         file->missing ? " (to be made)" : "", file->block ? "" : "on ",
+                         device.path[0] ? device.path : "no device", device.model[0] ? device.model : "unknown",
+                         capacity[0] ? capacity : "size unknown", device.serial[0] ? device.serial : "unknown");
+                line(user, text);
+        }
+}
