@@ -53,6 +53,7 @@ static const struct {
         {"could not find expected ':'", "a key without \":\""},
         {"block sequence entries are not allowed", "\"- \" is not allowed here: begin it on a line of its own"},
         {"found unexpected end of stream", "the text ends inside quotes or brackets"},
+        {"did not find expected node content", "a value is missing before this"},
         {"found unknown escape character", "an unknown \\ escape: use single quotes for literal text"},
         {"found character that cannot start any token", "this character cannot begin a value: quote the text"},
         {NULL, NULL},

@@ -86,7 +86,10 @@ void dbio_workload_release(struct dbio_workload *workload);
 int dbio_workload_compile(const struct dbio_workload *workload, const struct dbio_geometry *geometry,
                           struct dbio_schedule **out, struct dbio_err *err);
 
-/* Figure expressions of limits, gates and observed. DBIO_USAGE. */
+/* Figure expressions of limits and gates: `log.commit.mean < 2ms`, `user-reads.iops > -5%`; without an operator
+ * comparison is DBIO_OP_NONE and value 0. No position is set. DBIO_USAGE. */
 int dbio_figure_parse(struct dbio_figure *figure, const char *text, struct dbio_err *err);
+/* An entry of `observed`: name `user-reads.read.mean` and value `18.4ms`. */
+int dbio_figure_observed(struct dbio_figure *figure, const char *name, const char *value, struct dbio_err *err);
 
 #endif
