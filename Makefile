@@ -41,6 +41,7 @@ FUZZERS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/fuzz_*.c))
 say = $(if $(V),,@echo '  $(1) $@';)
 
 .DELETE_ON_ERROR:
+.SECONDARY:
 .PHONY: all deps demo check check-fast bench studies check-asan check-tsan fuzz fuzz-build coverage format tidy install clean FORCE
 
 all: $(B)/dbio
