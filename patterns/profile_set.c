@@ -1,0 +1,139 @@
+/* The simulated devices of a run, from its bindings. */
+#include "patterns/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECTOR = 512 };
+
+static int same_device(const struct dbio_sim_set *set, unsigned binding, unsigned *device, struct dbio_err *err)
+{
+        const struct dbio_binding *bindings = set->bindings;
+
+        for (unsigned i = 0; i < binding; i++) {
+                if (!bindings[binding].share || !bindings[i].share || strcmp(bindings[i].share, bindings[binding].share))
+                        continue;
+                if (strcmp(bindings[i].profile, bindings[binding].profile))
+                        return dbio_err_set(err, DBIO_USAGE,
+                                            "targets %s and %s: #%s is one simulated device, but sim:%s and sim:%s are two "
+                                            "profiles", bindings[i].target, bindings[binding].target, bindings[i].share,
+                                            bindings[i].profile, bindings[binding].profile);
+                *device = set->device_of[i];
+                return 1;
+        }
+        return 0;
+}
+
+int dbio_sim_set_load(struct dbio_sim_set *set, const struct dbio_binding *bindings, unsigned nbindings,
+                      struct dbio_err *err)
+{
+        memset(set, 0, sizeof *set);
+        set->bindings = bindings;
+        set->nbindings = nbindings;
+        set->profiles = calloc(nbindings + 1, sizeof *set->profiles);
+        set->device_of = calloc(nbindings + 1, sizeof *set->device_of);
+        set->spec.devices = calloc(nbindings + 1, sizeof *set->spec.devices);
+        if (!set->profiles || !set->device_of || !set->spec.devices) {
+                dbio_err_set(err, DBIO_IO, "out of memory for simulated devices");
+                goto fail;
+        }
+        for (unsigned i = 0; i < nbindings; i++) {
+                int same = same_device(set, i, &set->device_of[i], err);
+
+                if (same < 0)
+                        goto fail;
+                if (same)
+                        continue;
+                if (dbio_profile_load(bindings[i].profile, &set->profiles[set->nprofiles], err))
+                        goto fail;
+                set->spec.devices[set->nprofiles] = (struct dbio_sim_device){
+                        bindings[i].share ? bindings[i].share : bindings[i].target, set->profiles[set->nprofiles]};
+                set->device_of[i] = set->nprofiles;
+                set->spec.ndevices = ++set->nprofiles;
+        }
+        return 0;
+fail:
+        dbio_sim_set_release(set);
+        return -1;
+}
+
+int dbio_sim_set_geometry(void *user, const struct dbio_binding *binding, uint64_t *bytes, unsigned *sector,
+                          struct dbio_err *err)
+{
+        const struct dbio_sim_set *set = user;
+
+        for (unsigned i = 0; i < set->nbindings; i++) {
+                if (strcmp(set->bindings[i].target, binding->target))
+                        continue;
+                *bytes = dbio_sim_capacity(set->profiles[set->device_of[i]]);
+                *sector = SECTOR;
+                return 0;
+        }
+        return dbio_err_set(err, DBIO_BUG, "target %s has no simulated device", binding->target);
+}
+
+static const struct dbio_binding *binding_of(const struct dbio_sim_set *set, const char *target)
+{
+        for (unsigned i = 0; i < set->nbindings; i++)
+                if (!strcmp(set->bindings[i].target, target))
+                        return &set->bindings[i];
+        return NULL;
+}
+
+int dbio_sim_set_place(struct dbio_sim_set *set, const struct dbio_target_spec *specs,
+                       const struct dbio_targets *targets, uint64_t seed, struct dbio_err *err)
+{
+        const char **names = calloc(targets->n + 1, sizeof *names);
+        int rc = -1;
+
+        free(set->spec.targets);
+        free(set->spec.split);
+        set->spec.seed = seed;
+        set->spec.ntargets = targets->n;
+        set->spec.targets = calloc(targets->n + 1, sizeof *set->spec.targets);
+        set->spec.split = calloc(targets->n + 1, sizeof *set->spec.split);
+        if (!names || !set->spec.targets || !set->spec.split) {
+                dbio_err_set(err, DBIO_IO, "out of memory for simulated devices");
+                goto out;
+        }
+        for (unsigned t = 0; t < targets->n; t++) {
+                const struct dbio_target *target = &targets->targets[t];
+                const struct dbio_binding *binding = binding_of(set, target->name);
+
+                names[t] = target->name;
+                if (!binding) {
+                        dbio_err_set(err, DBIO_BUG, "target %s has no simulated device", target->name);
+                        goto out;
+                }
+                set->spec.targets[t] = (struct dbio_sim_place){
+                        .device = set->device_of[binding - set->bindings],
+                        .file_size = target->geometry.file_size,
+                        .nfiles = target->geometry.nfiles,
+                        .layout = specs[t].layout,
+                };
+        }
+        rc = dbio_sim_spec_place(&set->spec, names, err);
+out:
+        free(names);
+        return rc;
+}
+
+const struct dbio_hba *dbio_sim_set_hba(const struct dbio_sim_set *set)
+{
+        for (unsigned i = 0; i < set->nprofiles; i++)
+                if (set->profiles[i]->has_hba)
+                        return &set->profiles[i]->hba;
+        return NULL;
+}
+
+void dbio_sim_set_release(struct dbio_sim_set *set)
+{
+        for (unsigned i = 0; set->profiles && i < set->nprofiles; i++)
+                dbio_profile_free(set->profiles[i]);
+        free(set->profiles);
+        free(set->device_of);
+        free(set->spec.devices);
+        free(set->spec.targets);
+        free(set->spec.split);
+        memset(set, 0, sizeof *set);
+}
