@@ -8,6 +8,7 @@
 
 #include "engine/backend.h"
 #include "engine/metrics.h"
+#include "engine/pacer.h"
 #include "engine/schedule.h"
 #include "engine/target.h"
 
@@ -28,6 +29,7 @@ struct dbio_run_options {
         bool null_payload;         /* writes carry whatever is in the buffer (under null) */
         double compressible, dedup; /* payload, shares of 1; 0, 0 = incompressible and unique */
         const struct dbio_sim_spec *sim;
+        struct dbio_clock *clock;  /* NULL = real, or virtual under the simulated device; stays the caller's */
         volatile sig_atomic_t *stop; /* set from outside: no new ops, drain, end */
 };
 
@@ -38,9 +40,7 @@ struct dbio_phase_result {
         uint64_t *due, *unissued; /* per stream: open loop, else due = issued and unissued = 0 */
         uint64_t intervals_late;  /* closed into the next one because a ring was full */
         struct dbio_hist lag, turn; /* over all workers; turn = from reap's return to the next reap's call */
-        struct dbio_limit_use {
-                uint64_t cap, peak, hits, wait_ns, at_cap_ns;
-        } outstanding, transfer;  /* of the HBA; cap 0 = no limit */
+        struct dbio_limit_use outstanding, transfer; /* of the HBA; cap 0 = no limit */
         struct dbio_io_error errors[16];
         bool stopped, timed_out, error_stop;
         uint64_t ops_logged, ops_log_lost;
