@@ -135,7 +135,8 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         double rate = dbio_mix_rate(&sizes, &keys->rate);
 
         dbio_stream_set_loop(out, keys, rate);
-        out->flags |= DBIO_STREAM_ENDLESS;
+        if (isnan(rate) || env->duration_ns == UINT64_MAX)
+                out->flags |= DBIO_STREAM_ENDLESS;
         out->max_length = (uint32_t)largest;
         if (c->shared)
                 out->depth *= (unsigned)keys->threads;

@@ -14,7 +14,9 @@ extern const struct dbio_pattern dbio_oracle_lgwr;
 extern const struct dbio_pattern dbio_postgres_wal;
 extern const struct dbio_pattern dbio_sqlserver_checkpoint;
 extern const struct dbio_pattern dbio_sqlserver_log_write;
+extern const struct dbio_pattern dbio_sqlserver_lookup;
 extern const struct dbio_pattern dbio_sqlserver_random_read;
+extern const struct dbio_pattern dbio_sqlserver_scan;
 
 const struct dbio_pattern *const dbio_patterns[] = {
         &dbio_innodb_binlog,
@@ -25,7 +27,9 @@ const struct dbio_pattern *const dbio_patterns[] = {
         &dbio_postgres_wal,
         &dbio_sqlserver_checkpoint,
         &dbio_sqlserver_log_write,
+        &dbio_sqlserver_lookup,
         &dbio_sqlserver_random_read,
+        &dbio_sqlserver_scan,
         NULL,
 };
 

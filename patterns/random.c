@@ -94,7 +94,7 @@ int dbio_random_compile(const struct dbio_pattern_env *env, const struct dbio_st
         unsigned n = (unsigned)keys->threads;
 
         dbio_stream_set_loop(out, keys, rate);
-        if (plan->ops == UINT64_MAX)
+        if (plan->ops == UINT64_MAX && (isnan(rate) || env->duration_ns == UINT64_MAX))
                 out->flags |= DBIO_STREAM_ENDLESS;
         if (dbio_stream_add_sources(out, n, sizeof(struct source) + plan->sizes.n * sizeof(struct place), &class, err))
                 return -1;
