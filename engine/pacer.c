@@ -221,7 +221,7 @@ static struct dbio_slot *take_slot(struct dbio_pacer *p, struct lane *lane)
 static void free_slot(struct dbio_pacer *p, struct lane *lane, struct dbio_slot *slot)
 {
         if (slot->buffer)
-                dbio_arena_give(p->config.arena, slot->buffer, slot->op.length);
+                dbio_buffers_give(p->config.buffers, slot->buffer, slot->op.length);
         slot->buffer = NULL;
         slot->next = p->free_slot;
         p->free_slot = (uint32_t)(slot - p->slots);
@@ -679,10 +679,10 @@ static void give_back(struct dbio_pacer *p, struct port *port, uint64_t now_ns)
 
 static bool has_buffer(struct dbio_pacer *p, struct dbio_slot *slot)
 {
-        if (slot->buffer || !p->config.arena ||
+        if (slot->buffer || !p->config.buffers ||
             !(slot->op.kind == DBIO_WRITE || (slot->op.kind == DBIO_READ && p->config.buffer_reads)))
                 return true;
-        slot->buffer = dbio_arena_take(p->config.arena, slot->op.length);
+        slot->buffer = dbio_buffers_take(p->config.buffers, slot->op.length);
         return slot->buffer;
 }
 

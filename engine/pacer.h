@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/arena.h"
+#include "engine/buffers.h"
 #include "engine/schedule.h"
 
 struct dbio_figures;
@@ -66,7 +66,7 @@ struct dbio_pacer_config {
         double max_iops, max_bytes_per_s;
         uint64_t end_ns;                 /* of the phase; UINT64_MAX = open */
         const unsigned *files;           /* per target: an fsync is a command to each of them */
-        struct dbio_arena *arena;        /* buffers of writes; NULL = none are needed */
+        struct dbio_buffers *buffers;       /* buffers of writes; NULL = none are needed */
         bool buffer_reads;               /* reads own a buffer too */
         struct dbio_report *(*report)(void *user, unsigned stream); /* for the sources */
         void *user;

@@ -89,7 +89,7 @@ static uint64_t bytes_of(const struct dbio_run *run, const struct dbio_phase *ph
 
         for (unsigned i = 0; i < n;) {
                 const struct dbio_stream *stream = &phase->streams[lanes[i].stream];
-                uint64_t each = dbio_arena_round(stream->max_length), bytes;
+                uint64_t each = dbio_buffers_round(stream->max_length), bytes;
                 unsigned first = i;
 
                 while (i < n && lanes[i].stream == lanes[first].stream)
@@ -108,11 +108,11 @@ static uint64_t bytes_of(const struct dbio_run *run, const struct dbio_phase *ph
 
 static uint64_t scratch_of(const struct dbio_phase *phase)
 {
-        uint64_t bytes = DBIO_ARENA_BLOCK;
+        uint64_t bytes = DBIO_BUFFERS_BLOCK;
 
         for (unsigned i = 0; i < phase->nstreams; i++)
-                if (dbio_arena_round(phase->streams[i].max_length) > bytes)
-                        bytes = dbio_arena_round(phase->streams[i].max_length);
+                if (dbio_buffers_round(phase->streams[i].max_length) > bytes)
+                        bytes = dbio_buffers_round(phase->streams[i].max_length);
         return bytes;
 }
 
@@ -374,7 +374,7 @@ static int make_arena(struct dbio_run *run, struct dbio_err *err)
 
                 worker->scratch = at;
                 at += run->scratch_bytes;
-                if (dbio_arena_init(&worker->arena, at, run->write_bytes[i]) ||
+                if (dbio_buffers_init(&worker->buffers, at, run->write_bytes[i]) ||
                     (!run->options.null_payload && run->write_bytes[i] &&
                      dbio_payload_init(&worker->payload, at, run->write_bytes[i], payload_seed(run, i),
                                        run->options.compressible, run->options.dedup)))
@@ -537,7 +537,7 @@ static int equip_worker(struct dbio_run *run, struct dbio_phase *phase, const st
                 return -1;
         pacer.pace = &run->crew->pace;
         pacer.end_ns = worker->end_ns;
-        pacer.arena = &worker->arena;
+        pacer.buffers = &worker->buffers;
         pacer.report = report_of;
         pacer.user = worker;
         worker->pacer = dbio_pacer_new(&pacer);

@@ -41,7 +41,7 @@ void dbio_worker_close(struct dbio_worker *w)
         w->since_ns = NULL;
         w->free_ios = NULL;
         dbio_payload_release(&w->payload);
-        dbio_arena_release(&w->arena);
+        dbio_buffers_release(&w->buffers);
 }
 
 static uint64_t now(struct dbio_worker *w)

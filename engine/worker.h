@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/arena.h"
+#include "engine/buffers.h"
 #include "engine/backend.h"
 #include "engine/metrics.h"
 #include "engine/pacer.h"
@@ -47,7 +47,7 @@ struct dbio_worker {
         uint64_t timeout_ns, max_errors;
         bool null_payload;
         unsigned char *scratch;                  /* what reads overwrite */
-        struct dbio_arena arena;
+        struct dbio_buffers buffers;
         struct dbio_payload payload;
         unsigned ncommands;                      /* most in flight */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "engine/arena.h"
+#include "engine/buffers.h"
 #include "engine/payload.h"
 
 #define BLOCKS 1000u
@@ -20,7 +20,7 @@ static void make_memory(void)
 
 START_TEST(buffers_never_overlap_and_all_comes_back)
 {
-        struct dbio_arena arena;
+        struct dbio_buffers buffers;
         struct {
                 unsigned char *at;
                 uint32_t length;
@@ -29,12 +29,12 @@ START_TEST(buffers_never_overlap_and_all_comes_back)
         uint32_t x = 7;
 
         make_memory();
-        ck_assert_int_eq(dbio_arena_init(&arena, memory, BLOCKS * 4096 + 100), 0);
+        ck_assert_int_eq(dbio_buffers_init(&buffers, memory, BLOCKS * 4096 + 100), 0);
         for (unsigned i = 0; i < 20000; i++) {
                 x = x * 1664525 + 1013904223;
                 unsigned k = (x >> 8) % 200;
                 uint32_t length = held[k].at ? held[k].length : 512u << (x >> 16) % 10;
-                unsigned char *at = held[k].at ? held[k].at : dbio_arena_take(&arena, length);
+                unsigned char *at = held[k].at ? held[k].at : dbio_buffers_take(&buffers, length);
                 size_t first = at ? (size_t)(at - memory) / 4096 : 0;
 
                 if (!at)
@@ -45,18 +45,18 @@ START_TEST(buffers_never_overlap_and_all_comes_back)
                         owner[b] = held[k].at ? 0 : k + 1;
                 }
                 if (held[k].at)
-                        dbio_arena_give(&arena, at, length);
+                        dbio_buffers_give(&buffers, at, length);
                 held[k].at = held[k].at ? NULL : at;
                 held[k].length = length;
         }
         for (unsigned k = 0; k < 200; k++)
                 if (held[k].at)
-                        dbio_arena_give(&arena, held[k].at, held[k].length);
+                        dbio_buffers_give(&buffers, held[k].at, held[k].length);
         /* 1000 blocks = 512 + 256 + 128 + 64 + 32 + 8 */
-        ck_assert_ptr_nonnull(dbio_arena_take(&arena, 512 * 4096));
-        ck_assert_ptr_nonnull(dbio_arena_take(&arena, 256 * 4096));
-        ck_assert_ptr_null(dbio_arena_take(&arena, 256 * 4096));
-        dbio_arena_release(&arena);
+        ck_assert_ptr_nonnull(dbio_buffers_take(&buffers, 512 * 4096));
+        ck_assert_ptr_nonnull(dbio_buffers_take(&buffers, 256 * 4096));
+        ck_assert_ptr_null(dbio_buffers_take(&buffers, 256 * 4096));
+        dbio_buffers_release(&buffers);
         free(memory);
 }
 END_TEST
@@ -128,5 +128,5 @@ START_TEST(payload_shares_are_kept)
 }
 END_TEST
 
-TEST_MAIN("arena", buffers_never_overlap_and_all_comes_back, payload_is_incompressible_and_unique,
+TEST_MAIN("buffers", buffers_never_overlap_and_all_comes_back, payload_is_incompressible_and_unique,
           payload_shares_are_kept)
