@@ -15,6 +15,7 @@ struct dbio_store {
         sqlite3 *db;
         char *path;
         int64_t begun_ns; /* CLOCK_MONOTONIC of run_begin, so that wall_ns grows with each commit */
+        uint64_t steal_ns; /* of the host at run_begin */
         struct {
                 const char *sql; /* compared by address: string constants only */
                 sqlite3_stmt *stmt;

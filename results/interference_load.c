@@ -132,14 +132,18 @@ static int add_episodes(struct dbio_store *store, int64_t run_id, unsigned run,
         return more;
 }
 
-/* Episodes in all, cut ones too: the window affected holds them; and the time between beginnings. */
+/* The time affected of whole episodes (a cut one would shorten the mean), and the time between beginnings. */
 static int add_periods(struct dbio_store *store, int64_t run_id, const struct dbio_interference_entry *entry,
-                       double *count, double *span, double *gaps, struct dbio_err *err)
+                       double *count, double *affected, double *span, double *gaps, struct dbio_err *err)
 {
-        sqlite3_stmt *stmt = dbio_db_query(store, err,
-                                           "SELECT count(*), max(begin_ns) - min(begin_ns) FROM v_episode "
-                                           "WHERE run_id = ? AND phase = ? AND stream = ?",
-                                           "iss", run_id, entry->phase, entry->other);
+        sqlite3_stmt *stmt = dbio_db_query(
+                store, err,
+                "SELECT count(*), max(begin_ns) - min(begin_ns), sum(end_ns IS NOT NULL), "
+                "sum(CASE WHEN end_ns IS NOT NULL THEN coalesce(recovered_ns, next_ns, duration_ns) - begin_ns END) "
+                "FROM (SELECT begin_ns, end_ns, recovered_ns, duration_ns, lead(begin_ns) OVER (ORDER BY episode) AS next_ns "
+                "FROM v_recovery v JOIN phase p ON p.run_id = v.run_id AND p.name = v.phase "
+                "WHERE v.run_id = ? AND v.phase = ? AND other_stream = ? AND stream = ?)",
+                "isss", run_id, entry->phase, entry->other, entry->stream);
         int more = stmt ? dbio_db_step(store, stmt, err) : -1;
 
         if (more < 0)
@@ -147,7 +151,8 @@ static int add_periods(struct dbio_store *store, int64_t run_id, const struct db
         if (more) {
                 double episodes = sqlite3_column_double(stmt, 0);
 
-                *count += episodes;
+                *count += sqlite3_column_double(stmt, 2);
+                *affected += sqlite3_column_double(stmt, 3);
                 if (episodes >= 2) {
                         *span += sqlite3_column_double(stmt, 1);
                         *gaps += episodes - 1;
@@ -162,13 +167,13 @@ static int fill_entry(struct dbio_store *store, const int64_t *ids, unsigned nr,
 {
         struct window_sums sums[2] = {{0}};
         struct episodes episodes = {0};
-        double count = 0, span = 0, gaps = 0;
+        double count = 0, affected = 0, span = 0, gaps = 0;
         int rc = -1;
 
         for (unsigned i = 0; i < nr; i++)
                 if (add_windows(store, ids[i], entry, sums, err) ||
                     add_episodes(store, ids[i], i, entry, &episodes, err) ||
-                    add_periods(store, ids[i], entry, &count, &span, &gaps, err))
+                    add_periods(store, ids[i], entry, &count, &affected, &span, &gaps, err))
                         goto out;
         entry->figures = (struct dbio_interference_figures){
                 .quiet_iops = sums[0].ns > 0 ? sums[0].ios * 1e9 / sums[0].ns : NAN,
@@ -177,7 +182,7 @@ static int fill_entry(struct dbio_store *store, const int64_t *ids, unsigned nr,
                 .affected_mean_ns = sums[1].ios > 0 ? sums[1].time / sums[1].ios : NAN,
                 .quiet_p99_ns = sums[0].runs > 0 ? sums[0].p99 / sums[0].runs : NAN,
                 .affected_p99_ns = sums[1].runs > 0 ? sums[1].p99 / sums[1].runs : NAN,
-                .affected_ns = count > 0 ? sums[1].ns / count : NAN,
+                .affected_ns = count > 0 ? affected / count : NAN,
                 .period_ns = gaps > 0 ? span / gaps : NAN,
         };
         dbio_interference_measure(episodes.list, episodes.nr, &entry->figures.effect);

@@ -35,15 +35,18 @@ struct dbio_limit {
         double value;       /* ns, ops/s, bytes/s or a count */
 };
 
-struct dbio_store;
+struct dbio_figure_rows; /* results/query.h */
 
-/* The run's own figure for it over all roles of the kind, in the unit of `value`; NAN where the stream did not run in
- * the phase or had no such op. wait has a mean and p99 only, else NAN. kind -1 takes the stream's only kind, NAN where
- * it has several (fsync does not count as one). */
-int dbio_limit_figure(struct dbio_store *store, int64_t run_id, const char *phase, const struct dbio_limit *limit,
-                      double *figure, struct dbio_err *err);
+/* A run's own figure for it over all roles of the kind, in the unit of `value`; NAN where the stream did not run in the
+ * phase or had no such op. kind -1 takes the stream's only kind, NAN where it has several (fsync does not count). */
+double dbio_limit_of(const struct dbio_figure_rows *rows, const char *phase, const struct dbio_limit *limit);
 
 /* Whether a figure keeps the limit. NAN does not. */
 bool dbio_limit_holds(const struct dbio_limit *limit, double figure);
+
+/* The sentence that follows from an `observed` figure and the run's own: "the array can carry it; look above the array"
+ * (the run is better by 20 % or more), "the storage explains it" (within 10 %, or worse), else "cannot tell"; that too
+ * where the run is not valid or simulated. Response counts, as the database saw it. */
+const char *dbio_observed_conclusion(const struct dbio_limit *observed, double figure, bool valid);
 
 #endif

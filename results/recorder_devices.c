@@ -1,32 +1,10 @@
 /* The kernel's counters of the devices, less our own I/O: what others did meanwhile. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "results/db.h"
 #include "results/recorder_state.h"
-
-/* The whole line of stat (Documentation/admin-guide/iostats.rst); older kernels end before discards and flushes. */
-static int read_counters(struct dbio_device_counters *c, dev_t dev)
-{
-        char path[64];
-        uint64_t v[17] = {0};
-        int n = 0;
-
-        snprintf(path, sizeof path, "/sys/dev/block/%u:%u/stat", major(dev), minor(dev));
-        FILE *file = fopen(path, "re");
-        if (!file)
-                return -1;
-        while (n < 17 && fscanf(file, "%" SCNu64, &v[n]) == 1)
-                n++;
-        fclose(file);
-        *c = (struct dbio_device_counters){v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10],
-                                           v[11], v[12], v[13], v[14], v[15], v[16]};
-        return n < 11 ? -1 : 0;
-}
 
 int dbio_rec_devices_open(struct dbio_recorder *rec)
 {
@@ -52,7 +30,7 @@ void dbio_rec_devices_sample(struct dbio_recorder *rec, uint64_t elapsed_ns)
 
                 if (device->broken || (before && !last && number <= before->number))
                         continue;
-                if (read_counters(&sample.counters, device->device->dev)) {
+                if (dbio_device_counters_read(&sample.counters, device->device->dev, NULL)) {
                         device->broken = true;
                         continue;
                 }

@@ -4,6 +4,7 @@
 
 #include "results/db.h"
 #include "results/histcode.h"
+#include "results/query.h"
 #include "results/recorder_state.h"
 
 /* Where a temporary file takes them, so that an hour of histograms is not held in memory. */
@@ -51,29 +52,6 @@ static const char total_sql[] =
         " wait_hist) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
         " ?, ?, ?, ?, ?, ?, ?, ?)";
 
-/* The figures of a histogram; all NAN, which the database keeps as NULL, where it is empty. */
-struct figures {
-        double mean, p50, p90, p95, p99, p999, max, stddev;
-};
-
-static struct figures figures_of(const struct dbio_hist *h)
-{
-        if (!h->count)
-                return (struct figures){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-        double n = (double)h->count, mean = (double)h->sum_ns / n, variance = h->sum_squares / n - mean * mean;
-
-        return (struct figures){
-                mean,
-                (double)dbio_hist_percentile(h, 0.50),
-                (double)dbio_hist_percentile(h, 0.90),
-                (double)dbio_hist_percentile(h, 0.95),
-                (double)dbio_hist_percentile(h, 0.99),
-                (double)dbio_hist_percentile(h, 0.999),
-                (double)h->max_ns,
-                variance > 0 ? sqrt(variance) : 0,
-        };
-}
-
 struct codes {
         unsigned char *service, *response, *wait; /* NULL: not written yet */
 };
@@ -81,8 +59,8 @@ struct codes {
 static int write_total(struct dbio_recorder *rec, const struct dbio_rec_key *key, uint64_t due, uint64_t unissued,
                        const struct codes *codes, struct dbio_err *err)
 {
-        struct figures s = figures_of(&key->service), r = figures_of(&key->response), w = figures_of(&key->wait),
-                       l = figures_of(&key->lag);
+        struct dbio_stats s = dbio_stats_of(&key->service), r = dbio_stats_of(&key->response);
+        struct dbio_stats w = dbio_stats_of(&key->wait), l = dbio_stats_of(&key->lag);
         bool commit = key->kind == DBIO_COMMIT;
         size_t ns = codes->service ? dbio_hist_encode(&key->service, codes->service) : 0;
         size_t nr = codes->response ? dbio_hist_encode(&key->response, codes->response) : 0;

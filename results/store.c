@@ -13,6 +13,7 @@
 
 #include "engine/op.h"
 #include "results/db.h"
+#include "results/host.h"
 
 #define BUSY_TIMEOUT_MS 20000
 
@@ -343,6 +344,7 @@ int dbio_store_run_begin(struct dbio_store *store, const struct dbio_run_info *i
         if (add_figures(store, id, info, err) || dbio_db_commit(store, err))
                 goto fail;
         store->begun_ns = monotonic_ns();
+        store->steal_ns = dbio_host_steal_ns();
         if (run_id)
                 *run_id = id;
         if (set_id)
@@ -358,8 +360,9 @@ int dbio_store_run_end(struct dbio_store *store, int64_t run_id, const struct db
 {
         return dbio_db_run(store, err,
                            "UPDATE run SET status = ?, valid = ?, invalid_why = ?, wall_ns = ?, cpu_user_ns = ?, "
-                           "cpu_sys_ns = ?, process = NULL WHERE run_id = ?",
-                           "sisuuui", outcome->status, (int64_t)outcome->valid,
+                           "cpu_sys_ns = ?, process = NULL, host_json = json_set(host_json, '$.steal_ns', ?) "
+                           "WHERE run_id = ?",
+                           "sisuuuui", outcome->status, (int64_t)outcome->valid,
                            outcome->valid ? NULL : outcome->invalid_why, outcome->wall_ns, outcome->cpu_user_ns,
-                           outcome->cpu_sys_ns, run_id);
+                           outcome->cpu_sys_ns, dbio_host_steal_ns() - store->steal_ns, run_id);
 }

@@ -128,6 +128,62 @@ void fixture_end(struct fixture *f)
         ck_assert_msg(!dbio_store_run_end(f->store, f->run_id, &outcome, &f->err), "%s", f->err.message);
 }
 
+static void example_second(struct fixture *f, unsigned i, double speed)
+{
+        bool slow = (i >= 20 && i < 25) || (i >= 40 && i < 45), hit = i == 20 || i == 40;
+        unsigned ios = (unsigned)((slow ? 200 : 400) * speed);
+        uint64_t ns = (uint64_t)((slow ? 40 : 20) * (double)MS / speed);
+        unsigned in = hit ? ios * 9 / 10 : 0;
+
+        if (in) {
+                fixture_ops(f, 0, DBIO_READ, DBIO_ROLE_DATA_READ, 1, i * S, in, 8192, ns, 0);
+                fixture_ops(f, 1, DBIO_WRITE, DBIO_ROLE_CHECKPOINT, 1, i * S, 100, 131072, 100000, 1 * MS);
+        }
+        fixture_ops(f, 0, DBIO_READ, DBIO_ROLE_DATA_READ, 0, i * S, ios - in, 8192, ns, 0);
+        fixture_ops(f, 2, DBIO_WRITE, DBIO_ROLE_LOG, hit, i * S, 100, 1024, 300000, 0);
+        fixture_ops(f, 2, DBIO_COMMIT, DBIO_ROLE_LOG, hit, i * S, 200, 400, 300000, 200000);
+}
+
+void fixture_example(struct fixture *f, const char *label, double speed)
+{
+        static const struct dbio_limit limit = {"log.commit.mean < 2ms", "log", DBIO_COMMIT, DBIO_PART_RESPONSE,
+                                                DBIO_LIMIT_MEAN, DBIO_COMPARE_LT, 2e6};
+        static const struct dbio_limit observed = {"user-reads.read.mean: 18.4ms", "user-reads", DBIO_READ,
+                                                   DBIO_PART_RESPONSE, DBIO_LIMIT_MEAN, DBIO_COMPARE_NONE, 18.4e6};
+        struct dbio_run_info info = {.label = label, .workload = "sqlserver/read-plus-checkpoint",
+                                     .schedule_hash = "9f3c11a7", .seed = 20081216, .engine = "io_uring",
+                                     .tool_version = "1.0", .host_json = "{\"kernel\": \"6.1.0\"}",
+                                     .how = "io_uring, O_DIRECT + write-through, depth 8 kept",
+                                     .targets_json = "[{\"name\": \"data\", \"files\": [{\"path\": \"/dev/sdb\", "
+                                     "\"device\": {\"name\": \"sdb\", \"model\": \"PERC H700\", \"firmware\": \"12.10\", "
+                                     "\"size_bytes\": 1495334780108, \"write_cache\": \"write back\"}}]}, "
+                                     "{\"name\": \"log\", \"files\": [{\"path\": \"/data/log.ldf\", \"device\": {\"name\": "
+                                     "\"sdb\", \"model\": \"PERC H700\", \"firmware\": \"12.10\", \"size_bytes\": "
+                                     "1495334780108, \"write_cache\": \"write back\"}}]}]",
+                                     .nlimits = 1, .limits = &limit, .nobserved = 1, .observed = &observed};
+
+        f->phase.nstreams = 0;
+        fixture_stream(f, "user-reads", "sqlserver.random_read", 0);
+        fixture_stream(f, "checkpoint", "sqlserver.checkpoint", DBIO_STREAM_EPISODES);
+        fixture_stream(f, "log", "sqlserver.log_write", DBIO_STREAM_COMMITS);
+        fixture_begin(f, &info);
+        fixture_phase(f, "reads-and-checkpoint", S, false);
+        for (unsigned i = 0; i < 60; i++)
+                example_second(f, i, speed);
+        for (unsigned e = 1; e <= 3; e++)
+                fixture_episode(f, 1, &(struct dbio_episode){.episode = e, .begin_ns = e * 20 * S - (e == 3) * MS,
+                                                             .end_ns = e < 3 ? e * 20 * S + 900 * MS : UINT64_MAX,
+                                                             .pages = e < 3 ? 1600 : 0, .writes = e < 3 ? 100 : 0,
+                                                             .bytes = e < 3 ? 100 * 131072 : 0, .avoided = e,
+                                                             .stalls = 41, .outstanding_target = 1600,
+                                                             .write_mean_ns = 100000});
+        f->result.outstanding.cap = 1024;
+        f->result.outstanding.peak = 900;
+        dbio_hist_add(&f->result.lag, 11000);
+        fixture_finish(f, 60 * S);
+        fixture_end(f);
+}
+
 char *fixture_sql(struct fixture *f, const char *sql)
 {
         sqlite3 *db = NULL;
@@ -141,4 +197,13 @@ char *fixture_sql(struct fixture *f, const char *sql)
         sqlite3_finalize(stmt);
         sqlite3_close(db);
         return text ? text : strdup("NULL");
+}
+
+void fixture_exec(struct fixture *f, const char *sql)
+{
+        sqlite3 *db = NULL;
+
+        ck_assert_int_eq(sqlite3_open_v2(f->path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+        ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+        sqlite3_close(db);
 }

@@ -1,0 +1,138 @@
+#include "results/show.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/op.h"
+#include "results/db.h"
+#include "results/show_state.h"
+#include "results/text.h"
+
+static int load_phases(struct dbio_show *show, struct dbio_err *err)
+{
+        sqlite3_stmt *stmt = dbio_db_query(show->store, err,
+                                           "SELECT name, phase_id, duration_ns, lag_p99_ns, foreign_share, ended, "
+                                           "overloaded, stopped, timed_out, error_stop FROM phase WHERE run_id = ? "
+                                           "ORDER BY position", "i", show->run_id);
+        int more;
+
+        if (!stmt)
+                return -1;
+        while ((more = dbio_db_step(show->store, stmt, err)) > 0) {
+                struct dbio_show_phase *grown = realloc(show->phases, (show->nphases + 1) * sizeof *grown);
+
+                if (!grown) {
+                        sqlite3_reset(stmt);
+                        return dbio_err_set(err, DBIO_IO, "results: out of memory");
+                }
+                show->phases = grown;
+                struct dbio_show_phase *p = &grown[show->nphases++];
+                snprintf(p->name, sizeof p->name, "%s", dbio_db_text(stmt, 0));
+                p->phase_id = sqlite3_column_int64(stmt, 1);
+                p->duration_ns = dbio_db_double(stmt, 2);
+                p->lag_p99_ns = dbio_db_double(stmt, 3);
+                p->foreign_share = dbio_db_double(stmt, 4);
+                p->ended = sqlite3_column_int(stmt, 5);
+                p->overloaded = sqlite3_column_int(stmt, 6);
+                p->stopped = sqlite3_column_int(stmt, 7);
+                p->timed_out = sqlite3_column_int(stmt, 8);
+                p->error_stop = sqlite3_column_int(stmt, 9);
+        }
+        return more;
+}
+
+/* The tables are of the last run that is complete and valid, else of the last. */
+static int choose_run(struct dbio_show *show, struct dbio_err *err)
+{
+        const struct dbio_runs *runs = show->runs;
+
+        show->single = runs->n == 1;
+        show->good.ids = calloc(runs->n, sizeof *show->good.ids);
+        if (!show->good.ids)
+                return dbio_err_set(err, DBIO_IO, "results: out of memory");
+        for (unsigned i = 0; i < runs->n; i++) {
+                sqlite3_stmt *stmt = dbio_db_query(show->store, err, "SELECT status = 'complete' AND valid, simulated, "
+                                                   "coalesce(valid, 1) FROM run WHERE run_id = ?", "i", runs->ids[i]);
+                int found = stmt ? dbio_db_step(show->store, stmt, err) : -1;
+
+                if (found < 0)
+                        return -1;
+                bool good = found && sqlite3_column_int(stmt, 0);
+                if (good || !show->good.n) {
+                        show->run_id = runs->ids[i];
+                        show->simulated = found && sqlite3_column_int(stmt, 1);
+                        show->valid = found && sqlite3_column_int(stmt, 2);
+                }
+                if (good)
+                        show->good.ids[show->good.n++] = runs->ids[i];
+                sqlite3_reset(stmt);
+        }
+        if (!show->good.n) {
+                memcpy(show->good.ids, runs->ids, runs->n * sizeof *runs->ids);
+                show->good.n = runs->n;
+        }
+        return 0;
+}
+
+static int show_next(struct dbio_show *show, struct dbio_err *err)
+{
+        char *label = dbio_run_text(show->store, show->run_id, "label", err);
+        char id[24];
+
+        snprintf(id, sizeof id, "%lld", (long long)show->run_id);
+        const char *name = label && *label ? label : id;
+        dbio_text_line(show->out, "NEXT     dbio compare %s OTHER | dbio report %s -o %s.html | dbio show %s --plot", name,
+                       name, name, name);
+        free(label);
+        return 0;
+}
+
+static int show_parts(struct dbio_show *show, const struct dbio_show_options *options, struct dbio_show_pairs *pairs,
+                      struct dbio_err *err)
+{
+        if (dbio_show_header(show, err) || load_phases(show, err) ||
+            dbio_figures_load(show->store, show->run_id, &show->rows, err) || dbio_show_pairs_load(show, pairs, err))
+                return -1;
+        fputc('\n', show->out);
+        dbio_show_answer(show);
+        for (unsigned p = 0; p < show->nphases; p++) {
+                fputc('\n', show->out);
+                if (dbio_show_phase(show, &show->phases[p], pairs, err))
+                        return -1;
+        }
+        fputc('\n', show->out);
+        if (dbio_show_limits(show, err))
+                return -1;
+        if (options->counters) {
+                fputc('\n', show->out);
+                dbio_show_counters(show);
+        }
+        if (options->plot) {
+                fputc('\n', show->out);
+                if (dbio_show_plot(show->store, show->run_id, options->utf8, show->out, err))
+                        return -1;
+        }
+        if (options->counters || options->plot)
+                fputc('\n', show->out);
+        return show_next(show, err);
+}
+
+int dbio_show_text(struct dbio_store *store, const struct dbio_runs *runs, const struct dbio_show_options *options,
+                   FILE *out, struct dbio_err *err)
+{
+        struct dbio_show show = {.store = store, .runs = runs, .out = out};
+        struct dbio_show_pairs pairs = {0};
+        int code = choose_run(&show, err);
+
+        if (!code)
+                code = show_parts(&show, options, &pairs, err);
+        dbio_show_pairs_release(&pairs);
+        dbio_runs_release(&show.good);
+        dbio_interference_release(&show.effects);
+        dbio_figures_release(&show.rows);
+        free(show.phases);
+        if (!code && ferror(out))
+                code = dbio_err_set(err, DBIO_IO, "cannot write the result");
+        return code;
+}
