@@ -33,11 +33,12 @@ static void bucket_init(struct bucket *bucket, double rate, uint64_t tokens)
 
 static void bucket_fill(struct bucket *bucket, int64_t now)
 {
-        int64_t passed = now - bucket->at;
+        /* Starts are rounded up to whole ns; what flows in meanwhile must not be lost at the brim. */
+        int64_t passed = now - bucket->at, brim = bucket->cap + bucket->rate;
 
         bucket->at = now;
-        if (passed > (bucket->cap - bucket->level) / bucket->rate)
-                bucket->level = bucket->cap;
+        if (passed > (brim - bucket->level) / bucket->rate)
+                bucket->level = brim;
         else
                 bucket->level += passed * bucket->rate;
 }
