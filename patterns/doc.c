@@ -136,7 +136,7 @@ static struct dbio_node *node_at(struct reader *r, enum dbio_node_type type)
         return node;
 }
 
-/* A finished value goes to its place: root, list item, key, value, or merge. */
+/* A value goes to its place: root, list item, key, value, or merge. */
 static int place(struct reader *r, struct dbio_node *node)
 {
         struct level *level = r->depth ? &r->levels[r->depth - 1] : NULL;
@@ -236,7 +236,7 @@ static int end_collection(struct reader *r)
                 return -1;
         }
         r->depth--;
-        return place(r, node);
+        return 0;
 }
 
 static int add_anchor(struct reader *r, const yaml_char_t *name, struct dbio_node *node)
@@ -264,10 +264,10 @@ static int begin_collection(struct reader *r, enum dbio_node_type type, const ya
                 return fail_at(r, r->event.start_mark, "tags (\"!\") have no meaning here: leave it out");
         if (r->depth == DEPTH_MAX)
                 return fail_at(r, r->event.start_mark, "over 64 levels deep");
-        /* A list or map as a key would be filled before it is refused. */
-        if (r->depth && r->levels[r->depth - 1].node->type == DBIO_NODE_MAP && !r->levels[r->depth - 1].key)
-                return fail_at(r, r->event.start_mark, "a key must be plain text");
         node = node_at(r, type);
+        /* Placed before it is filled, so that errors inside it have a path. */
+        if (place(r, node))
+                return -1;
         r->levels[r->depth++] = (struct level){.node = node};
         return add_anchor(r, anchor, node);
 }

@@ -40,7 +40,8 @@ static int words_error(const struct dbio_node *node, const char *const *words, s
 
         for (; words[n]; n++)
                 snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", n ? ", " : "", words[n]);
-        near = dbio_near_miss(node->text, words, n);
+        /* Between numbers the nearest by letters means nothing. */
+        near = *node->text >= '0' && *node->text <= '9' ? NULL : dbio_near_miss(node->text, words, n);
         if (near)
                 return dbio_node_error(node, err, "\"%.60s\" is none of %s: did you mean \"%s\"?", node->text, list,
                                        near);
@@ -551,7 +552,7 @@ static int parse_amount(PARSE_ARGS)
                 if (dbio_parse_share(node->text, &amount->share, &unit))
                         return at_node(node, &unit, err);
         } else if (dbio_parse_size(node->text, &amount->bytes, &unit)) {
-                return at_node(node, &unit, err);
+                return dbio_node_error(node, err, "%s; a share is written 50%%", unit.message);
         }
         if ((field->flags & DBIO_FIELD_POSITIVE) && (isnan(amount->share) ? !amount->bytes : amount->share == 0))
                 return dbio_node_error(node, err, "must be more than 0");
