@@ -39,7 +39,7 @@ char *dbio_number_short(char *text, size_t size, double value)
         return dbio_number_group(text, size, value, value == 0 ? 0 : decimals);
 }
 
-/* Decimals that show so many digits of a width in percent points or factor units. */
+/* Decimals that show so many digits of a width in percent points; more than one only where the width is below 0.1. */
 static int decimals_of(double width, int digits)
 {
         int decimals;
@@ -47,7 +47,7 @@ static int decimals_of(double width, int digits)
         if (!(width > 0))
                 return 1;
         decimals = digits - 1 - (int)floor(log10(width) + 1e-9);
-        return decimals < 0 ? 0 : decimals > 3 ? 3 : decimals;
+        return decimals < 0 ? 0 : decimals > 1 ? 1 + (width < 0.1) : decimals;
 }
 
 static char *change_text(char *text, size_t size, double b, double half, int digits)
@@ -58,22 +58,20 @@ static char *change_text(char *text, size_t size, double b, double half, int dig
 
         if (!isfinite(factor) || factor <= 0) {
                 snprintf(text, size, "-");
-        } else if (factor > 2 || factor < 0.5) {
-                int decimals = factor >= 100 ? 0 : factor >= 1 ? 1 : 2;
+        } else if (factor > 2) {
+                int decimals = factor >= 100 ? 0 : 1;
 
                 if (width > 0 && decimals_of(width, digits) < decimals)
                         decimals = decimals_of(width, digits);
-                /* A factor below 1 without decimals would read "x 0". */
-                if (factor < 1 && decimals < 2)
-                        decimals = 2;
                 snprintf(text, size, "x %s", dbio_number_group(number, sizeof number, factor, decimals));
         } else {
                 double percent = 100 * expm1(b);
-                int decimals = half > 0 ? decimals_of(100 * width, digits) : 1;
 
-                dbio_number_group(number, sizeof number, fabs(percent), decimals);
-                snprintf(text, size, "%s%s %%", strspn(number, "0.") == strlen(number) ? "" : percent < 0 ? "-" : "+",
-                         number);
+                dbio_number_group(number, sizeof number, fabs(percent), decimals_of(100 * width, digits));
+                if (strspn(number, "0.") == strlen(number))
+                        snprintf(text, size, "%s %%", half > 0 && decimals_of(100 * width, digits) == 0 ? "0" : "0.0");
+                else
+                        snprintf(text, size, "%s%s %%", percent < 0 ? "-" : "+", number);
         }
         return text;
 }

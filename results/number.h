@@ -12,7 +12,7 @@ char *dbio_number_group(char *text, size_t size, double value, int decimals);
 /* Three digits that count, at most three decimals, grouped from 1,000 on: 41,200, 158, 20.2, 1.80, 0.085. */
 char *dbio_number_short(char *text, size_t size, double value);
 
-/* A change exp(b): "+14.8 %" up to a factor of 2 either way, "x 11.2" or "x 0.31" beyond. half is half the width of its
+/* A change exp(b): "+14.8 %" or "-91.1 %" up to a factor of 2, "x 11.2" beyond. half is half the width of its
  * interval on the log scale: the change gets two digits of that width and never more; 0 = not known, one decimal. */
 char *dbio_number_change(char *text, size_t size, double b, double half);
 

@@ -258,11 +258,11 @@ char *dbio_verdict_label(char *text, size_t size, const struct dbio_verdict *ver
         const char *word = words[verdict->word];
 
         if (verdict->word == DBIO_VERDICT_SAME)
-                snprintf(text, size, "%ssame within %g %%", verdict->exact ? "exact: " : "", 100 * verdict->margin);
+                snprintf(text, size, "same within %g %%", 100 * verdict->margin);
         else if (verdict->holm_rows)
                 snprintf(text, size, "%s (1 of %u)", word, verdict->holm_rows);
         else
-                snprintf(text, size, "%s%s", verdict->exact ? "exact: " : "", word);
+                snprintf(text, size, "%s", word);
         return text;
 }
 
@@ -332,7 +332,7 @@ char *dbio_verdict_line(char *text, size_t size, const struct dbio_verdict *verd
         if (verdict->word == DBIO_VERDICT_CANNOT_TELL && !verdict->holm_rows)
                 cannot_line(text, size, verdict, name, change, between);
         else
-                snprintf(text, size, "%s: %s %s -> %s%s, %s%s, %s", label, name, base, new_, unit, change, between,
-                         runs);
+                snprintf(text, size, "%s%s: %s %s -> %s%s, %s%s, %s", label, verdict->exact ? " (exact, simulated)" : "",
+                         name, base, new_, unit, change, between, runs);
         return text;
 }

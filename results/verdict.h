@@ -72,7 +72,7 @@ void dbio_verdict_decide(const struct dbio_verdict_question *question, struct db
  * Returns -1 only where memory ran out. */
 int dbio_verdict_correct(struct dbio_verdict *const *rows, size_t nr);
 
-/* The verdict in the table's last column: "faster", "same within 5 %", "cannot tell (1 of 12)", "exact: slower". */
+/* The verdict in the table's last column: "faster", "same within 5 %", "cannot tell (1 of 12)". */
 char *dbio_verdict_label(char *text, size_t size, const struct dbio_verdict *verdict);
 
 /* The line of plain language. name is "read p99", unit " ms" or "", base and new_ scaled to that unit by `scale`. */

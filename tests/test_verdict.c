@@ -222,7 +222,9 @@ START_TEST(rules)
         ck_assert_int_eq(decide(one, 1, c5 + 3, 1, true, true).word, DBIO_VERDICT_SAME);
         verdict = decide(one, 1, (const double[]){9000}, 1, true, true);
         dbio_verdict_label(text, sizeof text, &verdict);
-        ck_assert_str_eq(text, "exact: slower");
+        ck_assert_str_eq(text, "slower");
+        dbio_verdict_line(text, sizeof text, &verdict, "read IOPS", "", 1);
+        ck_assert_str_eq(text, "slower (exact, simulated): read IOPS 10,000 -> 9,000, -10.0 %, one run each");
 }
 END_TEST
 
@@ -395,7 +397,7 @@ START_TEST(numbers)
         ck_assert_str_eq(dbio_number_change(text, sizeof text, log(0.993), log(1.022)), "-0.7 %");
         ck_assert_str_eq(dbio_number_change(text, sizeof text, log(1.06), log(1.105)), "+6 %");
         ck_assert_str_eq(dbio_number_change(text, sizeof text, log(11.21), log(1.02)), "x 11.2");
-        ck_assert_str_eq(dbio_number_change(text, sizeof text, log(0.089), 0), "x 0.09");
+        ck_assert_str_eq(dbio_number_change(text, sizeof text, log(0.089), log(1.03)), "-91.1 %");
         ck_assert_str_eq(dbio_number_bound(text, sizeof text, log(1.09), log(1.06)), "+9 %");
         ck_assert_str_eq(dbio_number_percent(text, sizeof text, 0.0554), "6 %");
         ck_assert_str_eq(dbio_number_percent(text, sizeof text, 0.0032), "0.3 %");
