@@ -276,10 +276,11 @@ static int load_rows(struct dbio_store *store, sqlite3_stmt *stmt, struct dbio_f
 
         while ((more = dbio_db_step(store, stmt, err)) > 0) {
                 if (!out->n || !same_row(stmt, &out->rows[out->n - 1])) {
-                        struct dbio_run_figures *grown = realloc(out->rows, (out->n + 1) * sizeof *grown);
+                        struct dbio_run_figures *grown;
 
                         if (out->n)
                                 close_row(&out->rows[out->n - 1], hists);
+                        grown = realloc(out->rows, (out->n + 1) * sizeof *grown);
                         if (!grown) {
                                 more = dbio_err_set(err, DBIO_IO, "results: out of memory");
                                 break;
