@@ -1,0 +1,376 @@
+#include "results/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/op.h"
+#include "results/compare_state.h"
+#include "results/db.h"
+
+enum { HISTORY_LEAST = 5, SESSION_GAP_S = 3600 };
+
+static void side_release(struct dbio_compare_side *side)
+{
+        for (unsigned i = 0; i < side->nr; i++) {
+                free(side->runs[i].left_out);
+                dbio_figures_release(&side->runs[i].figures);
+        }
+        free(side->runs);
+        free(side->label);
+        free(side->workload);
+        free(side->hash);
+        free(side->engine);
+        free(side->host);
+        free(side->targets);
+        free(side->trust);
+}
+
+void dbio_compare_free(struct dbio_comparison *c)
+{
+        if (!c)
+                return;
+        side_release(&c->base);
+        side_release(&c->new_);
+        for (unsigned i = 0; i < c->nrows; i++) {
+                free(c->rows[i].base);
+                free(c->rows[i].new_);
+        }
+        for (unsigned i = 0; i < c->nhost; i++) {
+                free(c->host[i].base);
+                free(c->host[i].new_);
+        }
+        for (unsigned i = 0; c->limit_gates && c->limit_gates[i].limit.text; i++) {
+                free((char *)c->limit_gates[i].limit.text);
+                free((char *)c->limit_gates[i].limit.stream);
+        }
+        free(c->limit_gates);
+        free(c->rows);
+        free(c->host);
+        free(c->history);
+        free(c->steady);
+        free(c->interference);
+        free(c->answers);
+        free(c->differences);
+        free(c);
+}
+
+/* Runs that ended shortly before the other side's began are of one session. */
+static void find_sessions(struct dbio_comparison *c)
+{
+        const struct dbio_compare_side *first = &c->base, *second = &c->new_;
+        int64_t gap;
+
+        c->same_session = true;
+        if (!first->used || !second->used)
+                return;
+        if (first->runs[0].run_id > second->runs[0].run_id) {
+                first = &c->new_;
+                second = &c->base;
+        }
+        gap = second->runs[0].began_s - first->runs[first->used - 1].ended_s;
+        c->same_session = gap <= SESSION_GAP_S;
+        c->days_apart = (double)(gap > 0 ? gap : 0) / 86400;
+}
+
+static void judge_row(struct dbio_comparison *c, struct dbio_compare_row *row, const double *history,
+                     unsigned nr_history)
+{
+        struct dbio_verdict_question question = {
+                .base = row->base, .new_ = row->new_, .nr_base = c->base.used, .nr_new = c->new_.used,
+                .history = history, .nr_history = nr_history, .higher_is_better = row->higher_is_better,
+                .exact = c->exact, .margin = c->margin, .resolution = row->floor, .alpha = 0.05,
+        };
+
+        dbio_verdict_decide(&question, &row->plain);
+        if (row->paced && !row->time && fabs(log(row->plain.new_ / row->plain.base)) < 0.02) {
+                question.rate_set = true;
+                dbio_verdict_decide(&question, &row->plain);
+        }
+        if (row->plain.word == DBIO_VERDICT_CANNOT_TELL && !row->plain.computed &&
+            (isnan(row->plain.base) || isnan(row->plain.new_)) && (*row->figure == 'p' || *row->figure == 'e'))
+                snprintf(row->plain.why, sizeof row->plain.why,
+                         *row->figure == 'p' ? "too few I/Os for %s" : "no whole %s on one side", row->figure);
+        for (unsigned i = 0; i < c->nsteady; i++) {
+                const struct dbio_compare_steady *steady = &c->steady[i];
+
+                if (strcmp(steady->phase, row->phase) || steady->steady || steady->shared)
+                        continue;
+                row->plain.word = DBIO_VERDICT_CANNOT_TELL;
+                row->plain.computed = false;
+                snprintf(row->plain.why, sizeof row->plain.why, "not steady");
+        }
+        row->verdict = row->plain;
+}
+
+static int history_values(struct dbio_comparison *c, const struct dbio_compare_row *row, double **values,
+                          unsigned *nr, struct dbio_err *err)
+{
+        struct dbio_limit limit = {.stream = row->stream, .kind = dbio_kind_find(row->kind)};
+
+        *nr = 0;
+        *values = NULL;
+        limit.stat = !strcmp(row->figure, "IOPS") ? DBIO_LIMIT_IOPS : !strcmp(row->figure, "avg") ? DBIO_LIMIT_MEAN
+                     : !strcmp(row->figure, "p99") ? DBIO_LIMIT_P99 : DBIO_LIMIT_P999;
+        if (c->nhistory < HISTORY_LEAST || (c->base.used > 1 && c->new_.used > 1) || *row->window ||
+            !strcmp(row->figure, "episode"))
+                return 0;
+        *values = calloc(c->nhistory, sizeof **values);
+        if (!*values)
+                return dbio_err_set(err, DBIO_IO, "out of memory");
+        for (unsigned i = 0; i < c->nhistory; i++) {
+                struct dbio_figure_rows figures;
+
+                if (dbio_figures_load(c->store, c->history[i], &figures, err))
+                        return -1;
+                (*values)[i] = dbio_limit_of(&figures, row->phase, &limit);
+                dbio_figures_release(&figures);
+        }
+        *nr = c->nhistory;
+        return 0;
+}
+
+/* The first of the workload's limits that has a row; else the p99 of reads or the commits' mean where the phase is
+ * paced; else the IOPS of the first stream. */
+static unsigned rank_headline(const struct dbio_compare_row *row, const struct dbio_limit *limit)
+{
+        bool mean = !strcmp(row->figure, "avg"), p99 = !strcmp(row->figure, "p99"), rate = !strcmp(row->figure, "IOPS");
+        bool quiet = !strcmp(row->window, "quiet"), whole = !*row->window;
+
+        if (row->plain.word == DBIO_VERDICT_RATE_SET || !*row->kind)
+                return 0;
+        if (limit && whole && !strcmp(row->stream, limit->stream) &&
+            (limit->kind < 0 || limit->kind == dbio_kind_find(row->kind)) &&
+            ((limit->stat == DBIO_LIMIT_MEAN && mean) || (limit->stat == DBIO_LIMIT_P99 && p99) ||
+             (limit->stat == DBIO_LIMIT_IOPS && rate) ||
+             (limit->stat == DBIO_LIMIT_P999 && !strcmp(row->figure, "p99.9"))))
+                return 9;
+        if (rate && (quiet || whole))
+                return !strcmp(row->kind, "read") ? 8 : 7;
+        if (p99 && (quiet || whole) && !strcmp(row->kind, "read"))
+                return 6;
+        if (mean && !strcmp(row->kind, "commit"))
+                return 5;
+        return mean && (quiet || whole) ? 4 : 1;
+}
+
+static void choose_headlines(struct dbio_comparison *c, const struct dbio_limit *limit)
+{
+        for (unsigned from = 0, to; from < c->nrows; from = to) {
+                unsigned best = from, rank = 0;
+
+                for (to = from; to < c->nrows && !strcmp(c->rows[to].phase, c->rows[from].phase); to++) {
+                        unsigned own = rank_headline(&c->rows[to], limit);
+
+                        if (own > rank) {
+                                rank = own;
+                                best = to;
+                        }
+                }
+                c->rows[best].headline = true;
+        }
+}
+
+static int judge_rows(struct dbio_comparison *c, struct dbio_err *err)
+{
+        struct dbio_verdict **table = calloc(c->nrows + 1, sizeof *table);
+        int rc = -1;
+
+        if (!table)
+                return dbio_err_set(err, DBIO_IO, "out of memory");
+        for (unsigned i = 0; i < c->nrows; i++) {
+                double *history;
+                unsigned nr;
+
+                if (history_values(c, &c->rows[i], &history, &nr, err)) {
+                        free(history);
+                        goto out;
+                }
+                judge_row(c, &c->rows[i], history, nr);
+                free(history);
+                table[i] = &c->rows[i].verdict;
+        }
+        rc = dbio_verdict_correct(table, c->nrows) ? dbio_err_set(err, DBIO_IO, "out of memory") : 0;
+out:
+        free(table);
+        return rc;
+}
+
+/* The limits that the workload of NEW was run with, as gates; ended by an empty one. */
+static int load_limits(struct dbio_comparison *c, struct dbio_err *err)
+{
+        sqlite3_stmt *stmt = dbio_db_query(c->store, err,
+                                           "SELECT text, stream, kind, part, stat, comparison, value FROM figure "
+                                           "WHERE run_id = ? AND observed = 0 ORDER BY number",
+                                           "i", c->new_.runs[0].run_id);
+        unsigned nr = 0;
+        int more;
+
+        if (!stmt)
+                return -1;
+        while ((more = dbio_db_step(c->store, stmt, err)) > 0) {
+                struct dbio_compare_gate *gate = dbio_compare_add(&c->limit_gates, &nr, sizeof *gate);
+
+                if (!gate) {
+                        sqlite3_reset(stmt);
+                        return dbio_err_set(err, DBIO_IO, "out of memory");
+                }
+                gate->limit = (struct dbio_limit){
+                        .text = strdup(dbio_db_text(stmt, 0)), .stream = strdup(dbio_db_text(stmt, 1)),
+                        .kind = sqlite3_column_int(stmt, 2), .part = (enum dbio_limit_part)sqlite3_column_int(stmt, 3),
+                        .stat = (enum dbio_limit_stat)sqlite3_column_int(stmt, 4),
+                        .comparison = (enum dbio_limit_comparison)sqlite3_column_int(stmt, 5),
+                        .value = sqlite3_column_double(stmt, 6),
+                };
+        }
+        if (more == 0 && !dbio_compare_add(&c->limit_gates, &nr, sizeof *c->limit_gates))
+                return dbio_err_set(err, DBIO_IO, "out of memory");
+        return more;
+}
+
+static void gate_values(const struct dbio_compare_side *side, const char *phase, const struct dbio_limit *limit,
+                        struct dbio_verdict_value *values, unsigned *known)
+{
+        for (unsigned i = 0; i < side->used; i++) {
+                values[i].order = side->runs[i].run_id;
+                values[i].value = dbio_limit_of(&side->runs[i].figures, phase, limit);
+                *known += !isnan(values[i].value);
+        }
+}
+
+/* A gate holds in each recorded phase in which its stream runs. */
+static int ask_gate(struct dbio_comparison *c, const struct dbio_compare_gate *gate, const char *phase, bool last,
+                    bool *asked)
+{
+        struct dbio_verdict_value *values = calloc(c->base.used + c->new_.used + 1, sizeof *values);
+        struct dbio_compare_answer *answer;
+        unsigned known = 0;
+
+        if (!values)
+                return -1;
+        gate_values(&c->base, phase, &gate->limit, values, &known);
+        gate_values(&c->new_, phase, &gate->limit, values + c->base.used, &known);
+        if (!known && (*asked || !last)) {
+                free(values);
+                return 0;
+        }
+        *asked = true;
+        answer = dbio_compare_add(&c->answers, &c->nanswers, sizeof *answer);
+        if (!answer) {
+                free(values);
+                return -1;
+        }
+        answer->gate = gate;
+        snprintf(answer->text, sizeof answer->text, "%s", gate->limit.text);
+        snprintf(answer->phase, sizeof answer->phase, "%s", phase);
+        answer->rule = (struct dbio_gate){
+                .relative = gate->relative, .limit = gate->limit.value,
+                .less = gate->limit.comparison == DBIO_COMPARE_LT || gate->limit.comparison == DBIO_COMPARE_LE,
+                .exact_only = gate->limit.stat == DBIO_LIMIT_ERRORS && !gate->relative,
+        };
+        dbio_gate_judge(&answer->rule,
+                        &(struct dbio_verdict_question){.base = values, .nr_base = c->base.used,
+                                                        .new_ = values + c->base.used, .nr_new = c->new_.used,
+                                                        .exact = c->exact},
+                        &answer->answer);
+        if (!known)
+                snprintf(answer->answer.why, sizeof answer->answer.why, "no run has this figure");
+        free(values);
+        return 0;
+}
+
+/* Phases in the order in which NEW's first run lists them. */
+static int ask_in_phases(struct dbio_comparison *c, const struct dbio_compare_gate *gate)
+{
+        const struct dbio_figure_rows *figures = &c->new_.runs[0].figures;
+        bool asked = false;
+
+        for (unsigned from = 0, to; from < figures->n; from = to) {
+                for (to = from; to < figures->n && figures->rows[to].position == figures->rows[from].position; to++)
+                        ;
+                if (ask_gate(c, gate, figures->rows[from].phase, to == figures->n, &asked))
+                        return -1;
+        }
+        return 0;
+}
+
+static int ask_gates(struct dbio_comparison *c, const struct dbio_compare_options *options, struct dbio_err *err)
+{
+        struct dbio_gate_answer *answers;
+
+        for (unsigned i = 0; i < options->ngates; i++)
+                if (ask_in_phases(c, &options->gates[i]))
+                        return dbio_err_set(err, DBIO_IO, "out of memory");
+        for (unsigned i = 0; options->gate_limits && c->limit_gates[i].limit.text; i++)
+                if (ask_in_phases(c, &c->limit_gates[i]))
+                        return dbio_err_set(err, DBIO_IO, "out of memory");
+        answers = calloc(c->nanswers + 1, sizeof *answers);
+        if (!answers)
+                return dbio_err_set(err, DBIO_IO, "out of memory");
+        for (unsigned i = 0; i < c->nanswers; i++)
+                answers[i] = c->answers[i].answer;
+        c->code = dbio_gates_conclude(answers, c->nanswers);
+        for (unsigned i = 0; i < c->nanswers; i++)
+                c->answers[i].answer = answers[i];
+        free(answers);
+        return 0;
+}
+
+static int decide(struct dbio_comparison *c, const struct dbio_compare_options *options, struct dbio_err *err)
+{
+        bool gates = options->ngates || options->gate_limits;
+
+        if (load_limits(c, err))
+                return -1;
+        if (!c->base.used || !c->new_.used || (c->base.hash && c->new_.hash && !c->same_demand)) {
+                c->code = gates ? DBIO_INVALID : DBIO_OK;
+                return 0;
+        }
+        if (!c->same_demand) {
+                /* Old results: figures side by side, no verdict. */
+                c->code = gates ? DBIO_INVALID : DBIO_OK;
+                return dbio_compare_load_rows(c, err) || judge_rows(c, err) ? -1 : 0;
+        }
+        if (dbio_compare_load_history(c, err) || dbio_compare_load_rows(c, err) ||
+            dbio_compare_load_steady(c, err) || dbio_compare_load_interference(c, err) || judge_rows(c, err))
+                return -1;
+        choose_headlines(c, c->limit_gates[0].limit.text ? &c->limit_gates[0].limit : NULL);
+        for (unsigned i = 0; i < c->nrows; i++)
+                c->interleaved |= c->rows[i].plain.computed && c->rows[i].plain.interleaved;
+        return ask_gates(c, options, err);
+}
+
+int dbio_compare_open(struct dbio_comparison **comparison, struct dbio_store *store,
+                      const struct dbio_compare_ids *base, const struct dbio_compare_ids *new_,
+                      const struct dbio_compare_options *options, struct dbio_err *err)
+{
+        struct dbio_comparison *c = calloc(1, sizeof *c);
+
+        if (!c)
+                return dbio_err_set(err, DBIO_IO, "out of memory");
+        c->store = store;
+        c->margin = options->margin > 0 ? options->margin : DBIO_VERDICT_MARGIN;
+        c->differences = options->differences ? strdup(options->differences) : NULL;
+        if (dbio_compare_load_side(c, &c->base, base, err) || dbio_compare_load_side(c, &c->new_, new_, err))
+                goto fail;
+        c->same_demand = c->base.hash && c->new_.hash && !strcmp(c->base.hash, c->new_.hash);
+        c->exact = c->base.simulated && c->new_.simulated && c->base.seed == c->new_.seed;
+        find_sessions(c);
+        if (dbio_compare_host(c, err) || decide(c, options, err))
+                goto fail;
+        *comparison = c;
+        return 0;
+fail:
+        dbio_compare_free(c);
+        return -1;
+}
+
+bool dbio_compare_same_demand(const struct dbio_comparison *c)
+{
+        return c->same_demand;
+}
+
+enum dbio_code dbio_compare_code(const struct dbio_comparison *c)
+{
+        return c->code;
+}

@@ -1,0 +1,451 @@
+/* A results database with figures made up here, and what a comparison says of them. */
+#include "tests/unit.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "results/compare.h"
+#include "results/db.h"
+#include "results/interference_load.h"
+#include "results/steady.h"
+#include "results/store.h"
+
+static char path[64];
+static struct dbio_store *store;
+
+static void sql(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void sql(const char *format, ...)
+{
+        struct dbio_err err = {0};
+        char text[2000];
+        va_list args;
+
+        va_start(args, format);
+        vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        ck_assert_msg(dbio_db_exec(store, text, &err) == 0, "%s: %s", text, err.message);
+}
+
+static void open_store(void)
+{
+        struct dbio_err err = {0};
+
+        strcpy(path, "/tmp/dbio-compare.XXXXXX");
+        ck_assert_int_ge(mkstemp(path), 0);
+        unlink(path);
+        ck_assert_msg(dbio_store_open(&store, path, DBIO_STORE_CREATE, &err) == 0, "%s", err.message);
+}
+
+static void close_store(void)
+{
+        char name[80];
+
+        dbio_store_close(store);
+        unlink(path);
+        snprintf(name, sizeof name, "%s-wal", path);
+        unlink(name);
+        snprintf(name, sizeof name, "%s-shm", path);
+        unlink(name);
+}
+
+struct made {
+        int64_t id, set;
+        const char *label, *hash;
+        int seed, simulated, valid;
+        int minute; /* of the day */
+        double iops, mean_ms, commit_ms;
+        int ramp;   /* percent lost from the first second to the last */
+};
+
+/* 120 s: reads at `iops` (half of that while a checkpoint works: 10 s from 30 s and 90 s on), a checkpoint, a log. */
+static void make_run(const struct made *m)
+{
+        int64_t phase = m->id;
+        double quiet = m->iops, reads = quiet * 100 + quiet / 2 * 20;
+
+        sql("INSERT INTO run (run_id, run_uuid, set_id, repetition, label, workload, schedule_hash, seed, engine, "
+            "simulated, status, valid, invalid_why, started_at, wall_ns, tool_version, host_json, targets_json) VALUES "
+            "(%lld, 'u%lld', %lld, 1, '%s', 'w', %s%s%s, %d, 'io_uring', %d, 'complete', %d, 'late', "
+            "'2026-11-30T%02d:%02d:00Z', 120000000000, '1.0', '{\"kernel\": \"6.1\", \"uptime\": %lld}', "
+            "'[{\"name\": \"data\", \"scheduler\": \"%s\"}]')",
+            (long long)m->id, (long long)m->id, (long long)m->set, m->label, m->hash ? "'" : "", m->hash ? m->hash : "NULL",
+            m->hash ? "'" : "", m->seed, m->simulated, m->valid, m->minute / 60, m->minute % 60, (long long)m->id,
+            m->label);
+        sql("INSERT INTO phase (phase_id, run_id, position, name, interval_ns, duration_ns, ended, foreign_share) VALUES "
+            "(%lld, %lld, 0, 'mixed', 1000000000, 120000000000, 1, 0.002)",
+            (long long)phase, (long long)m->id);
+        sql("INSERT INTO stream (phase_id, stream_no, name, pattern, threads, flags) VALUES (%lld, 0, 'reads', 'p', 1, "
+            "8), (%lld, 1, 'checkpoint', 'c', 1, 5), (%lld, 2, 'log', 'l', 1, 17)",
+            (long long)phase, (long long)phase, (long long)phase);
+        sql("INSERT INTO total (phase_id, key_no, stream_no, kind, role, ios, bytes, errors, service_mean_ns, "
+            "response_mean_ns, response_p99_ns, response_p999_ns) VALUES "
+            "(%lld, 0, 0, 0, 1, %.0f, 1, 0, %.0f, %.0f, %.0f, %.0f), "
+            "(%lld, 1, 1, 1, 3, 1000, 1, 0, 1e6, 1e6, 3e6, 4e6), "
+            "(%lld, 2, 2, 1, 8, 5000, 1, 0, 1e6, 1e6, 3e6, 4e6), "
+            "(%lld, 3, 2, 4, 8, 5000, 1, 0, %.0f, %.0f, %.0f, %.0f)",
+            (long long)phase, reads, m->mean_ms * 1e6, m->mean_ms * 1e6, m->mean_ms * 4e6, m->mean_ms * 9e6,
+            (long long)phase, (long long)phase, (long long)phase, m->commit_ms * 1e6, m->commit_ms * 1e6,
+            m->commit_ms * 3e6, m->commit_ms * 5e6);
+        sql("INSERT INTO interference (phase_id, key_no, other_no, window, ios, bytes, duration_ns, response_mean_ns, "
+            "response_p99_ns) VALUES (%lld, 0, 1, 2, %.0f, 1, 100000000000, %.0f, %.0f), "
+            "(%lld, 0, 1, 3, %.0f, 1, 20000000000, %.0f, %.0f)",
+            (long long)phase, quiet * 100, m->mean_ms * 1e6, m->mean_ms * 4e6, (long long)phase, quiet / 2 * 20,
+            m->mean_ms * 2e6, m->mean_ms * 8e6);
+        for (int e = 0; e < 2; e++) {
+                sql("INSERT INTO episode (phase_id, stream_no, episode, begin_ns, end_ns) VALUES (%lld, 1, %d, %d000000000, "
+                    "%d000000000)",
+                    (long long)phase, e + 1, 30 + 60 * e, 31 + 60 * e);
+                sql("INSERT INTO recovery VALUES (%lld, 0, 1, %d, %d000000000, %d000000000, %d000000000, %f, %f)",
+                    (long long)phase, e + 1, 30 + 60 * e, 31 + 60 * e, 40 + 60 * e, quiet, quiet * (0.5 + 0.01 * e));
+        }
+        for (int t = 0; t < 120; t++) {
+                double now = quiet * (t % 60 >= 30 && t % 60 < 40 ? 0.5 : 1) * (1 - m->ramp * t / 12000.0);
+
+                sql("INSERT INTO interval (phase_id, number, key_no, ios, bytes, errors, service_mean_ns, "
+                    "response_mean_ns) VALUES (%lld, %d, 0, %.0f, 1, 0, 1e6, 1e6)",
+                    (long long)phase, t, now);
+        }
+}
+
+static const double wobble[] = {0.995, 1.005, 1.0, 1.012, 0.99};
+
+/* Two sets of n runs; base and new take turns where asked. */
+static void make_sets(unsigned n, double factor, bool turns, const char *hash, const char *other_hash, int simulated)
+{
+        for (unsigned i = 0; i < n; i++) {
+                struct made m = {.set = 1, .label = "raid10", .hash = hash, .seed = 1, .simulated = simulated, .valid = 1,
+                                 .commit_ms = 0.5};
+
+                m.id = turns ? 2 * i + 1 + (i & 1) : i + 1;
+                m.minute = 3 * (int)m.id;
+                m.iops = simulated ? 4000 : 4000 * wobble[i % 5];
+                m.mean_ms = 76e3 / m.iops;
+                make_run(&m);
+                m.label = "ssd";
+                m.hash = other_hash;
+                m.id = turns ? 2 * i + 2 - (i & 1) : n + i + 1;
+                m.minute = 3 * (int)m.id + (turns ? 0 : 600);
+                m.set = turns ? 2 : n + 1;
+                m.iops = simulated ? 4000 * factor : 4000 * factor * wobble[(i + 2) % 5];
+                m.mean_ms = 76e3 / m.iops;
+                make_run(&m);
+        }
+}
+
+static struct dbio_comparison *compare(unsigned n, bool turns, const struct dbio_compare_options *options)
+{
+        struct dbio_comparison *comparison = NULL;
+        int64_t base[8], new_[8];
+        struct dbio_err err = {0};
+
+        for (unsigned i = 0; i < n; i++) {
+                base[i] = turns ? 2 * i + 1 + (i & 1) : i + 1;
+                new_[i] = turns ? 2 * i + 2 - (i & 1) : n + i + 1;
+        }
+        ck_assert_msg(dbio_compare_open(&comparison, store, &(struct dbio_compare_ids){"a", base, n},
+                                        &(struct dbio_compare_ids){"b", new_, n}, options, &err) == 0,
+                      "%s", err.message);
+        return comparison;
+}
+
+static char *text_of(const struct dbio_comparison *comparison)
+{
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+
+        dbio_compare_text(comparison, out);
+        fclose(out);
+        if (getenv("DBIO_TEST_PRINT"))
+                fprintf(stderr, "%s\n", text);
+        for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+                ck_assert_msg(strcspn(line, "\n") <= 100, "wider than 100 columns: %.*s", (int)strcspn(line, "\n"), line);
+        return text;
+}
+
+static json_t *json_of(const struct dbio_comparison *comparison)
+{
+        struct dbio_err err = {0};
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        json_t *root;
+
+        ck_assert_int_eq(dbio_compare_json(comparison, out, &err), 0);
+        fclose(out);
+        root = json_loads(text, 0, NULL);
+        ck_assert_ptr_nonnull(root);
+        free(text);
+        return root;
+}
+
+static json_t *row_of(json_t *root, const char *stream, const char *figure, const char *window)
+{
+        json_t *row;
+        size_t i;
+
+        json_array_foreach(json_object_get(root, "rows"), i, row)
+                if (!strcmp(json_string_value(json_object_get(row, "stream")), stream) &&
+                    !strcmp(json_string_value(json_object_get(row, "figure")), figure) &&
+                    !strcmp(json_string_value(json_object_get(row, "window")), window))
+                        return row;
+        ck_abort_msg("no row %s %s %s", stream, figure, window);
+}
+
+static void has(const char *text, const char *part)
+{
+        ck_assert_msg(strstr(text, part) != NULL, "'%s' is not in\n%s", part, text);
+}
+
+START_TEST(faster)
+{
+        struct dbio_comparison *c;
+        json_t *root, *row;
+        char *text;
+
+        open_store();
+        make_sets(5, 11.2, true, "9f3c11a7", "9f3c11a7", 0);
+        c = compare(5, true, &(struct dbio_compare_options){0});
+        text = text_of(c);
+        has(text, "COMPARE  1 raid10  ->  2 ssd");
+        has(text, "demand   SAME   schedule 9f3c11a7, seed 1");
+        has(text, "data.scheduler raid10 -> ssd");
+        has(text, "ssd is FASTER. reads: 4,001 -> 44,817 IOPS (x 11.2).");
+        has(text, "checkpoint costs reads 50 % of the rate");
+        has(text, "interleaved");
+        ck_assert_int_eq(dbio_compare_code(c), DBIO_OK);
+        root = json_of(c);
+        row = row_of(root, "reads", "IOPS", "quiet");
+        ck_assert(json_is_true(json_object_get(row, "headline")));
+        ck_assert_str_eq(json_string_value(json_object_get(row, "verdict")), "faster");
+        ck_assert_str_eq(json_string_value(json_object_get(row, "method")), "regression with drift");
+        ck_assert_double_eq(json_number_value(json_object_get(row, "df")), 7);
+        ck_assert_double_eq_tol(json_number_value(json_object_get(row, "b")), log(11.2), 0.01);
+        ck_assert_str_eq(json_string_value(json_object_get(root, "sessions")), "interleaved");
+        row = row_of(root, "reads", "avg", "in checkpoint");
+        ck_assert_str_eq(json_string_value(json_object_get(row, "verdict")), "faster");
+        row = row_of(root, "log", "avg", "");
+        ck_assert_str_eq(json_string_value(json_object_get(row, "verdict")), "same");
+        json_decref(root);
+        free(text);
+        dbio_compare_free(c);
+        close_store();
+}
+END_TEST
+
+START_TEST(sets_of_two_days)
+{
+        struct dbio_comparison *c;
+        char *text;
+
+        open_store();
+        make_sets(3, 0.8, false, "h1", "h1", 0);
+        c = compare(3, false, &(struct dbio_compare_options){0});
+        text = text_of(c);
+        has(text, "ssd is SLOWER.");
+        has(text, "different sessions, 10 hours apart");
+        has(text, "not interleaved");
+        free(text);
+        dbio_compare_free(c);
+        close_store();
+}
+END_TEST
+
+START_TEST(demand_differs)
+{
+        const struct dbio_compare_gate gate = {
+                .limit = {.text = "reads.iops > -5%", .stream = "reads", .kind = -1, .stat = DBIO_LIMIT_IOPS,
+                          .comparison = DBIO_COMPARE_GT, .value = -0.05},
+                .relative = true,
+        };
+        struct dbio_comparison *c;
+        json_t *root;
+        char *text;
+
+        open_store();
+        make_sets(3, 0.8, true, "h1", "h2", 0);
+        c = compare(3, true, &(struct dbio_compare_options){
+                        .differences = "streams.checkpoint.every      60s -> 10s\n", .ngates = 1, .gates = &gate});
+        text = text_of(c);
+        has(text, "demand   DIFFERS: no verdict");
+        has(text, "VERDICT  none: the demand is NOT the same, so this says nothing about the storage.\n"
+                  "  streams.checkpoint.every      60s -> 10s\n");
+        ck_assert_ptr_null(strstr(text, "SLOWER"));
+        ck_assert_int_eq(dbio_compare_code(c), DBIO_INVALID);
+        root = json_of(c);
+        ck_assert_str_eq(json_string_value(json_object_get(root, "demand")), "different");
+        ck_assert_uint_eq(json_array_size(json_object_get(root, "rows")), 0);
+        json_decref(root);
+        free(text);
+        dbio_compare_free(c);
+        close_store();
+}
+END_TEST
+
+START_TEST(one_run_each_claims_nothing)
+{
+        struct dbio_comparison *c;
+        char *text;
+
+        open_store();
+        make_sets(1, 0.5, true, "h1", "h1", 0);
+        c = compare(1, true, &(struct dbio_compare_options){0});
+        text = text_of(c);
+        has(text, "cannot tell.");
+        has(text, "one run each; a run like this may differ by itself; use --repeat 5");
+        ck_assert_ptr_null(strstr(text, "SLOWER"));
+        free(text);
+        dbio_compare_free(c);
+        close_store();
+}
+END_TEST
+
+START_TEST(simulated_is_exact)
+{
+        struct dbio_comparison *c;
+        char *text;
+
+        open_store();
+        make_sets(1, 2.5, true, "h1", "h1", 1);
+        c = compare(1, true, &(struct dbio_compare_options){0});
+        text = text_of(c);
+        has(text, "ssd is FASTER, exact (simulated).");
+        has(text, "x 2.5");
+        free(text);
+        dbio_compare_free(c);
+        close_store();
+}
+END_TEST
+
+START_TEST(invalid_runs_are_left_out_and_named)
+{
+        struct dbio_comparison *c;
+        char *text;
+
+        open_store();
+        make_sets(3, 1, true, "h1", "h1", 0);
+        sql("UPDATE run SET valid = 0 WHERE run_id = 4");
+        sql("UPDATE run SET status = 'interrupted' WHERE run_id = 6");
+        c = compare(3, true, &(struct dbio_compare_options){0});
+        text = text_of(c);
+        has(text, "run 4 is left out: late;");
+        has(text, "run 6 is left out: interrupted;");
+        has(text, "2 + 2 repetitions");
+        free(text);
+        dbio_compare_free(c);
+        close_store();
+}
+END_TEST
+
+START_TEST(gates_and_limits)
+{
+        const struct dbio_compare_gate gates[] = {
+                {{.text = "reads.iops > -5%", .stream = "reads", .kind = -1, .stat = DBIO_LIMIT_IOPS,
+                  .comparison = DBIO_COMPARE_GT, .value = -0.05}, true},
+                {{.text = "log.commit.mean < 2ms", .stream = "log", .kind = 4, .stat = DBIO_LIMIT_MEAN,
+                  .comparison = DBIO_COMPARE_LT, .value = 2e6}, false},
+        };
+        struct dbio_comparison *c;
+        char *text, *xml = NULL;
+        size_t size;
+        FILE *out;
+
+        open_store();
+        make_sets(5, 0.8, true, "h1", "h1", 0);
+        c = compare(5, true, &(struct dbio_compare_options){.ngates = 2, .gates = gates});
+        ck_assert_int_eq(dbio_compare_code(c), DBIO_GATE_FAILED);
+        text = text_of(c);
+        has(text, "GATES    FAIL");
+        has(text, "gate reads.iops > -5%: FAIL, -2");
+        has(text, "gate log.commit.mean < 2ms: PASS");
+        out = open_memstream(&xml, &size);
+        dbio_compare_junit(&c, 1, out);
+        fclose(out);
+        has(xml, "tests=\"2\" failures=\"1\" errors=\"0\"");
+        has(xml, "name=\"reads.iops &gt; -5%\"");
+        free(xml);
+        free(text);
+        dbio_compare_free(c);
+        sql("INSERT INTO figure VALUES (2, 0, 0, 'log.commit.mean < 0.4ms', 'log', 4, 0, %d, %d, 4e5)", DBIO_LIMIT_MEAN,
+            DBIO_COMPARE_LT);
+        c = compare(5, true, &(struct dbio_compare_options){.gate_limits = true});
+        /* Commits take 0.5 ms in every run: no spread, proved to be beyond. */
+        ck_assert_int_eq(dbio_compare_code(c), DBIO_GATE_FAILED);
+        dbio_compare_free(c);
+        close_store();
+}
+END_TEST
+
+START_TEST(not_steady_gives_no_verdict)
+{
+        struct dbio_comparison *c;
+        char *text;
+
+        open_store();
+        for (int i = 0; i < 6; i++) {
+                struct made m = {.id = i + 1, .set = 1 + i % 2, .label = i % 2 ? "new" : "base", .hash = "h", .seed = 1,
+                                 .valid = 1, .minute = 3 * i, .commit_ms = 0.5, .ramp = i % 2 ? 40 + i : 0};
+
+                m.iops = 4000 * wobble[i % 5];
+                m.mean_ms = 76e3 / m.iops;
+                make_run(&m);
+        }
+        c = NULL;
+        ck_assert_int_eq(dbio_compare_open(&c, store, &(struct dbio_compare_ids){"a", (int64_t[]){1, 3, 5}, 3},
+                                           &(struct dbio_compare_ids){"b", (int64_t[]){2, 4, 6}, 3},
+                                           &(struct dbio_compare_options){0}, NULL), 0);
+        text = text_of(c);
+        /* The last third is below the first; a third of 40 s holds no whole period of 60 s. */
+        ck_assert_ptr_null(strstr(text, "not steady"));
+        free(text);
+        dbio_compare_free(c);
+        sql("UPDATE episode SET begin_ns = begin_ns / 3, end_ns = end_ns / 3");
+        ck_assert_int_eq(dbio_compare_open(&c, store, &(struct dbio_compare_ids){"a", (int64_t[]){1, 3, 5}, 3},
+                                           &(struct dbio_compare_ids){"b", (int64_t[]){2, 4, 6}, 3},
+                                           &(struct dbio_compare_options){0}, NULL), 0);
+        text = text_of(c);
+        has(text, "mixed is not steady");
+        has(text, "cannot tell");
+        free(text);
+        dbio_compare_free(c);
+        close_store();
+}
+END_TEST
+
+START_TEST(interference_of_a_set)
+{
+        struct dbio_interference_list list;
+        struct dbio_steady steady;
+        char text[400];
+
+        open_store();
+        make_sets(3, 1, true, "h1", "h1", 0);
+        ck_assert_int_eq(dbio_interference_load(store, (int64_t[]){1, 4, 5}, 3, &list, NULL), 0);
+        ck_assert_uint_eq(list.nr, 1);
+        ck_assert_str_eq(list.entries[0].stream, "reads");
+        ck_assert_str_eq(list.entries[0].other, "checkpoint");
+        ck_assert_uint_eq(list.entries[0].figures.effect.episodes, 6);
+        ck_assert_uint_eq(list.entries[0].figures.effect.runs, 3);
+        ck_assert_double_eq_tol(list.entries[0].figures.effect.change, sqrt(0.5 * 0.51) - 1, 1e-9);
+        ck_assert_double_eq_tol(list.entries[0].figures.affected_ns, 10e9, 1);
+        ck_assert_double_eq_tol(list.entries[0].figures.period_ns, 60e9, 1);
+        ck_assert_double_eq_tol(list.entries[0].figures.effect.recovery_ns, 10e9, 1);
+        dbio_interference_sentence(text, sizeof text, &list.entries[0].figures);
+        has(text, "While checkpoint works, reads falls from 4,000 to 2,000 IOPS (-49");
+        has(text, "for 10 s in every 60 s");
+        dbio_interference_release(&list);
+        ck_assert_int_eq(dbio_steady_load(store, 1, "mixed", &steady, NULL), 0);
+        ck_assert_str_eq(steady.stream, "reads");
+        ck_assert_uint_eq(steady.period, 60);
+        ck_assert(!steady.trend_checked);
+        dbio_steady_line(text, sizeof text, &steady);
+        has(text, "not checked: a fifth of the phase holds no whole period");
+        close_store();
+}
+END_TEST
+
+TEST_MAIN("compare", faster, sets_of_two_days, demand_differs, one_run_each_claims_nothing, simulated_is_exact,
+          invalid_runs_are_left_out_and_named, gates_and_limits, not_steady_gives_no_verdict, interference_of_a_set)
