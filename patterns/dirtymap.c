@@ -292,30 +292,37 @@ bool dbio_dirty_maker_step(struct dbio_dirty_maker *maker, unsigned budget)
         return true;
 }
 
-unsigned dbio_dirty_maker_one(struct dbio_dirty_maker *maker)
+uint64_t dbio_dirty_maker_next(struct dbio_dirty_maker *maker, unsigned *pages)
 {
-        struct dbio_dirty_map *map = maker->map;
-        unsigned n = 0;
+        const struct dbio_dirty_map *map = maker->map;
         uint64_t page = maker->window;
 
+        *pages = 1;
         switch (maker->kind) {
         case DBIO_DIRTY_EXTENTS:
-                page += dbio_rng_below(&maker->rng, maker->window_pages / map->extent) * map->extent;
-                break;
+                *pages = map->extent;
+                return page + dbio_rng_below(&maker->rng, maker->window_pages / map->extent) * map->extent;
         case DBIO_DIRTY_HOT:
-                page += dbio_pick_next(&maker->pick, &maker->rng) * map->extent;
-                break;
+                *pages = map->extent;
+                return page + dbio_pick_next(&maker->pick, &maker->rng) * map->extent;
         case DBIO_DIRTY_PAGES:
-                return dbio_dirty_map_set_fresh(map, page + dbio_rng_below(&maker->rng, maker->window_pages));
+                return page + dbio_rng_below(&maker->rng, maker->window_pages);
         default:
                 page += maker->cursor;
                 maker->cursor += maker->kind == DBIO_DIRTY_DENSE ? 1 : maker->stride;
                 if (maker->cursor >= maker->window_pages)
                         maker->cursor = 0;
-                return dbio_dirty_map_set_fresh(map, page);
+                return page;
         }
-        for (unsigned i = 0; i < map->extent; i++)
-                n += dbio_dirty_map_set_fresh(map, page + i);
+}
+
+unsigned dbio_dirty_maker_one(struct dbio_dirty_maker *maker)
+{
+        unsigned pages, n = 0;
+        uint64_t page = dbio_dirty_maker_next(maker, &pages);
+
+        for (unsigned i = 0; i < pages; i++)
+                n += dbio_dirty_map_set_fresh(maker->map, page + i);
         return n;
 }
 

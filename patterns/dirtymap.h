@@ -97,6 +97,9 @@ void dbio_dirty_maker_begin(struct dbio_dirty_maker *maker, uint64_t pages);
 bool dbio_dirty_maker_step(struct dbio_dirty_maker *maker, unsigned budget);
 /* With a rate: lets pages get fresh up to now_ns, at most `budget` events; false where more are due. */
 bool dbio_dirty_maker_advance(struct dbio_dirty_maker *maker, uint64_t now_ns, unsigned budget);
+/* Draws what gets dirty next, without making it so: the first of *pages pages. A copy of a maker draws the same again,
+ * so that a list of what got dirty when needs no memory. */
+uint64_t dbio_dirty_maker_next(struct dbio_dirty_maker *maker, unsigned *pages);
 /* One more page, or extent, by the maker's kind gets fresh; returns the pages that were clean before. */
 unsigned dbio_dirty_maker_one(struct dbio_dirty_maker *maker);
 

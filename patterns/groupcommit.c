@@ -226,6 +226,14 @@ void dbio_log_release(struct dbio_log *log)
         log->ready = NULL;
 }
 
+void dbio_log_set_stream(struct dbio_log *log, struct dbio_stream *out, const struct dbio_pattern_env *env)
+{
+        out->position = &log->position;
+        out->log = log;
+        if (log->ready || env->duration_ns == UINT64_MAX)
+                out->flags |= DBIO_STREAM_ENDLESS;
+}
+
 int dbio_log_chain(struct dbio_log *log, struct dbio_log *next, struct dbio_err *err)
 {
         if (log->next)

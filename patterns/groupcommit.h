@@ -121,6 +121,8 @@ uint64_t dbio_log_commit(struct dbio_log *log, uint64_t phase_ns, uint32_t bytes
 int dbio_log_init(struct dbio_log *log, const struct dbio_commit_plan *plan, struct dbio_source *source,
                   uint64_t start_ns, uint64_t seed, struct dbio_err *err);
 void dbio_log_release(struct dbio_log *log);
+/* Shows the log in the stream; the stream is endless with sessions, and in a phase without duration. */
+void dbio_log_set_stream(struct dbio_log *log, struct dbio_stream *out, const struct dbio_pattern_env *env);
 /* Lets commits flow on: commits durable in `log` arrive in `next`, whose plan has no arrivals of its own; its
  * sessions wait until next has them durable. At compile. */
 int dbio_log_chain(struct dbio_log *log, struct dbio_log *next, struct dbio_err *err);

@@ -200,8 +200,7 @@ int dbio_logblocks_compile(const struct dbio_pattern_env *env, const struct dbio
                           dbio_rng_seed(env->seed, env->phase, env->stream, 0), err) ||
             dbio_stream_one_source(out, &self->source, err))
                 goto fail;
-        out->position = &self->log.position;
-        out->log = &self->log;
+        dbio_log_set_stream(&self->log, out, env);
         out->load = dbio_commit_plan_load(&spec->plan);
         out->max_length = self->max_block;
         out->nuses = self->nmembers;

@@ -447,8 +447,7 @@ int dbio_logtail_compile(const struct dbio_pattern_env *env, const struct dbio_s
                 free_source(&self->source);
                 return -1;
         }
-        out->position = &self->log.position;
-        out->log = &self->log;
+        dbio_log_set_stream(&self->log, out, env);
         out->load = 2 * dbio_commit_plan_load(&spec->plan);
         out->max_length = self->max_write;
         out->nuses = 1;

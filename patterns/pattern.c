@@ -7,6 +7,7 @@
 
 /* By name; declared here, as nothing else may know them. */
 extern const struct dbio_pattern dbio_innodb_binlog;
+extern const struct dbio_pattern dbio_innodb_page_cleaner;
 extern const struct dbio_pattern dbio_innodb_redo_log;
 extern const struct dbio_pattern dbio_io_random;
 extern const struct dbio_pattern dbio_io_sequential;
@@ -20,6 +21,7 @@ extern const struct dbio_pattern dbio_sqlserver_scan;
 
 const struct dbio_pattern *const dbio_patterns[] = {
         &dbio_innodb_binlog,
+        &dbio_innodb_page_cleaner,
         &dbio_innodb_redo_log,
         &dbio_io_random,
         &dbio_io_sequential,
