@@ -43,7 +43,7 @@ struct dbio_sim_ssd {
         double channel, link;            /* to and from one unit; to the host */
         uint64_t buffer_pages;           /* acknowledged before they are programmed */
         uint64_t tags;                   /* commands taken at a time (NCQ); 0 = no limit */
-        bool read_priority;              /* reads go before programs that wait for the same unit */
+        uint64_t reads_first;            /* reads that may go before a program that waits for the same unit; 0 = in turn */
 };
 
 /* Page-mapped flash translation with greedy garbage collection. The device's pages are folded onto map_pages. */

@@ -181,10 +181,15 @@ int64_t dbio_sim_servers_enter(struct dbio_sim_servers *servers, int64_t now, in
 
 static void line_next(struct dbio_sim *sim, struct dbio_sim_line *line)
 {
-        struct dbio_sim_req *req = dbio_sim_queue_take(&line->waiting[0]);
+        bool passed_over = line->waiting[1].head && line->passes >= line->max_passes;
+        struct dbio_sim_req *req = passed_over ? NULL : dbio_sim_queue_take(&line->waiting[0]);
 
-        if (!req)
+        if (req) {
+                line->passes += line->waiting[1].head != NULL;
+        } else {
                 req = dbio_sim_queue_take(&line->waiting[1]);
+                line->passes = 0;
+        }
         line->busy = req;
         if (req)
                 dbio_sim_at(sim, sim->now + req->duration, &line->actor, req);
@@ -198,12 +203,13 @@ static void line_event(struct dbio_sim *sim, struct dbio_sim_actor *actor, struc
         line->done(sim, line, req);
 }
 
-void dbio_sim_line_init(struct dbio_sim_line *line, void *owner,
+void dbio_sim_line_init(struct dbio_sim_line *line, void *owner, uint64_t max_passes,
                         void (*done)(struct dbio_sim *, struct dbio_sim_line *, struct dbio_sim_req *))
 {
         memset(line, 0, sizeof *line);
         line->actor.event = line_event;
         line->owner = owner;
+        line->max_passes = max_passes;
         line->done = done;
 }
 

@@ -135,15 +135,17 @@ void dbio_sim_servers_release(struct dbio_sim_servers *servers);
 /* When a request that comes now and takes `duration` ends. n = 0: any number of servers. */
 int64_t dbio_sim_servers_enter(struct dbio_sim_servers *servers, int64_t now, int64_t duration);
 
-/* One server that takes priority 0 before priority 1; done gets a request when its duration is over. */
+/* One server that takes priority 0 before priority 1, but not more than max_passes times in a row while one of
+ * priority 1 waits; done gets a request when its duration is over. */
 struct dbio_sim_line {
         struct dbio_sim_actor actor;
         struct dbio_sim_queue waiting[2];
+        uint64_t passes, max_passes;
         struct dbio_sim_req *busy;
         void (*done)(struct dbio_sim *sim, struct dbio_sim_line *line, struct dbio_sim_req *req);
         void *owner;
 };
-void dbio_sim_line_init(struct dbio_sim_line *line, void *owner,
+void dbio_sim_line_init(struct dbio_sim_line *line, void *owner, uint64_t max_passes,
                         void (*done)(struct dbio_sim *, struct dbio_sim_line *, struct dbio_sim_req *));
 /* req's duration and priority are set. */
 void dbio_sim_line_enter(struct dbio_sim *sim, struct dbio_sim_line *line, struct dbio_sim_req *req);

@@ -85,7 +85,7 @@ static void background(struct ssd *ssd, int64_t duration, void *owner)
         struct dbio_sim_req *job = dbio_sim_req_new(ssd->layer.sim);
 
         job->kind = DBIO_WRITE;
-        job->priority = ssd->keys->read_priority;
+        job->priority = ssd->keys->reads_first > 0;
         job->duration = duration;
         job->owner = owner;
         dbio_sim_line_enter(ssd->layer.sim, &ssd->units[ssd->next_unit], job);
@@ -226,7 +226,7 @@ static struct dbio_sim_layer *ssd_open(struct dbio_sim *sim, const struct dbio_s
         if (!ssd->units || dbio_sim_servers_init(&ssd->command, 1) || dbio_sim_servers_init(&ssd->link, 1))
                 goto fail;
         for (uint64_t i = 0; i < profile->ssd.units; i++)
-                dbio_sim_line_init(&ssd->units[i], ssd, unit_done);
+                dbio_sim_line_init(&ssd->units[i], ssd, profile->ssd.reads_first, unit_done);
         if (profile->has_ftl) {
                 struct dbio_sim_random random;
 

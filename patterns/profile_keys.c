@@ -87,8 +87,8 @@ static const struct dbio_field ssd_fields[] = {
         {"buffer_pages", DBIO_FIELD_COUNT, AT(ssd, buffer_pages), NULL, 1, 1 << 20, "acknowledged before programmed", NULL,
          NEEDED, NULL, NULL},
         {"tags", DBIO_FIELD_COUNT, AT(ssd, tags), "0", 0, 65536, "commands taken at a time; 0 = any number", NULL, 0, NULL, NULL},
-        {"read_priority", DBIO_FIELD_BOOL, AT(ssd, read_priority), NULL, 0, 0, "reads go before waiting programs", NULL, NEEDED,
-         NULL, NULL},
+        {"reads_first", DBIO_FIELD_COUNT, AT(ssd, reads_first), NULL, 0, 1000000,
+         "reads that may go before a program that waits for the same unit; 0 = in turn", NULL, NEEDED, NULL, NULL},
         {0},
 };
 

@@ -41,7 +41,7 @@ static void respond(double rho, bool deterministic, double ratio[2])
         dbio_sim_init(&sim, 7);
         dbio_sim_random_init(&arrivals, 7, 1);
         dbio_sim_random_init(&services, 7, 2);
-        dbio_sim_line_init(&queue.line, &queue, served);
+        dbio_sim_line_init(&queue.line, &queue, 0, served);
         ck_assert_int_eq(dbio_sim_servers_init(&servers, 1), 0);
         for (int i = 0; i < CUSTOMERS; i++) {
                 struct dbio_sim_req *req;
