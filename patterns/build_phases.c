@@ -118,7 +118,8 @@ static int check_phase(const struct dbio_build *build, const struct dbio_build_p
                         if (same_phase(build, phase, i, field, stream->config, err))
                                 return -1;
                 ends |= stream->entry.keys.stop_ns != DBIO_UNSET;
-                ends |= pattern->ends && pattern->ends(&stream->entry.keys, stream->config);
+                ends |= pattern->ends ? pattern->ends(&stream->entry.keys, stream->config)
+                                      : !(pattern->flags & DBIO_STREAM_ENDLESS);
         }
         if (ends)
                 return 0;

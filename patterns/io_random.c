@@ -31,4 +31,5 @@ const struct dbio_pattern dbio_io_random = {
         .example = "{pattern: io.random, target: data, size: 8K, read: 70%, threads: 8, depth: 4}",
         .check = dbio_io_check,
         .compile = compile,
+        .ends = dbio_never_ends,
 };

@@ -186,4 +186,5 @@ const struct dbio_pattern dbio_io_sequential = {
         .example = "{pattern: io.sequential, target: data, size: 64K, read: 0%, depth: 8}",
         .check = check,
         .compile = compile,
+        .ends = dbio_never_ends,
 };

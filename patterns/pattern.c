@@ -64,3 +64,10 @@ int dbio_stream_one_source(struct dbio_stream *out, struct dbio_source *source, 
         out->depth = 0;
         return 0;
 }
+
+bool dbio_never_ends(const struct dbio_stream_keys *keys, const void *config)
+{
+        (void)keys;
+        (void)config;
+        return false;
+}

@@ -87,7 +87,8 @@ struct dbio_pattern {
         int (*compile)(const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys, const void *config,
                        struct dbio_stream *out, struct dbio_err *err);
         /* Whether the stream comes to an end by itself in a phase without `duration` and `ops` (`pages`, `rows`, one
-         * pass …). NULL: never. Lets `check` refuse a phase without an end. */
+         * pass …). Lets `check` refuse a phase without an end at its place in the file. NULL: only compile knows, unless
+         * flags have DBIO_STREAM_ENDLESS. */
         bool (*ends)(const struct dbio_stream_keys *keys, const void *config);
 };
 
@@ -119,6 +120,9 @@ const struct dbio_pattern *dbio_pattern_find(const char *name);
 
 /* The versions that every sqlserver.* and innodb.* pattern knows, the default first. */
 extern const char *const dbio_sqlserver_versions[], *const dbio_innodb_versions[];
+
+/* For `ends` of patterns whose streams never do. */
+bool dbio_never_ends(const struct dbio_stream_keys *keys, const void *config);
 
 /* What check returns where a key is at fault: err's path is the key, its message `KEY: what`. */
 int dbio_pattern_fault(struct dbio_err *err, const char *key, const char *what);

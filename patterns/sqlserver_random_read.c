@@ -52,4 +52,5 @@ const struct dbio_pattern dbio_sqlserver_random_read = {
         .example = "{pattern: sqlserver.random_read, target: data, threads: 24, depth: 4}",
         .check = check,
         .compile = compile,
+        .ends = dbio_never_ends,
 };

@@ -8,8 +8,8 @@
 /* Sigma of a lognormal that gives none: that of commit sizes, facts of the log (judgement). */
 #define SIGMA_DEFAULT 0.8
 
-#define PARSE_ARGS                                                                                         \
-        const struct dbio_field *field, const struct dbio_node *node, const struct dbio_field_scope *scope, \
+#define PARSE_ARGS                                                                                                     \
+        const struct dbio_field *field, const struct dbio_node *node, const struct dbio_field_scope *scope,            \
                 void *value, struct dbio_err *err
 #define PRINT_ARGS FILE *out, const struct dbio_field *field, const struct dbio_field_scope *scope, const void *value
 #define UNUSED(x)  ((void)(x))
@@ -195,8 +195,8 @@ static void print_count(PRINT_ARGS)
                 fprintf(out, "%llu", *(const unsigned long long *)value);
 }
 
-static int parse_double(const struct dbio_field *field, const struct dbio_node *node, void *value,
-                        parse_number *parse, struct dbio_err *err)
+static int parse_double(const struct dbio_field *field, const struct dbio_node *node, void *value, parse_number *parse,
+                        struct dbio_err *err)
 {
         struct dbio_err unit;
 
@@ -439,8 +439,8 @@ static bool is_set_pointer(const void *value)
         return *(const void *const *)value != NULL;
 }
 
-static int find_name(const struct dbio_node *node, const char *what, const char *const *names, unsigned n,
-                     int *index, struct dbio_err *err)
+static int find_name(const struct dbio_node *node, const char *what, const char *const *names, unsigned n, int *index,
+                     struct dbio_err *err)
 {
         char list[400] = "";
         const char *near;
@@ -458,8 +458,8 @@ static int find_name(const struct dbio_node *node, const char *what, const char 
                 return dbio_node_error(node, err, "no %s \"%.60s\": did you mean \"%s\"?", what, node->text, near);
         for (unsigned i = 0; i < n && i < 8; i++)
                 snprintf(list + strlen(list), sizeof list - strlen(list), "%s%.40s", i ? ", " : "", names[i]);
-        return dbio_node_error(node, err, "no %s \"%.60s\": there %s %s%s", what, node->text,
-                               n == 1 ? "is" : "are", n ? list : "none", n > 8 ? " …" : "");
+        return dbio_node_error(node, err, "no %s \"%.60s\": there %s %s%s", what, node->text, n == 1 ? "is" : "are",
+                               n ? list : "none", n > 8 ? " …" : "");
 }
 
 static int parse_target(PARSE_ARGS)
@@ -634,14 +634,14 @@ static const struct dbio_field hot_fields[] = {
          .type = DBIO_FIELD_SHARE,
          .offset = offsetof(struct dbio_skew, space),
          .flags = DBIO_FIELD_REQUIRED | DBIO_FIELD_POSITIVE},
-        {.key = "ops", .type = DBIO_FIELD_SHARE, .offset = offsetof(struct dbio_skew, ops), .flags = DBIO_FIELD_REQUIRED},
+        {.key = "ops",
+         .type = DBIO_FIELD_SHARE,
+         .offset = offsetof(struct dbio_skew, ops),
+         .flags = DBIO_FIELD_REQUIRED},
         {.key = NULL},
 };
-static const struct dbio_field theta_field = {.key = "zipf",
-                                              .type = DBIO_FIELD_FACTOR,
-                                              .offset = offsetof(struct dbio_skew, theta),
-                                              .min = 0.01,
-                                              .max = 5};
+static const struct dbio_field theta_field = {
+        .key = "zipf", .type = DBIO_FIELD_FACTOR, .offset = offsetof(struct dbio_skew, theta), .min = 0.01, .max = 5};
 
 static int parse_skew(PARSE_ARGS)
 {
@@ -664,8 +664,7 @@ static int parse_skew(PARSE_ARGS)
                         return dbio_tables_apply(&(struct dbio_field_table){hot_fields, skew}, 1, inner, scope, err);
                 }
         }
-        return dbio_node_error(node, err,
-                               "no skew: write uniform, {zipf: 0.99} or {hot: {space: 10%%, ops: 90%%}}");
+        return dbio_node_error(node, err, "no skew: write uniform, {zipf: 0.99} or {hot: {space: 10%%, ops: 90%%}}");
 }
 
 static void print_skew(PRINT_ARGS)
@@ -910,35 +909,46 @@ static void print_node(PRINT_ARGS)
 }
 
 const struct dbio_value_class dbio_value_classes[DBIO_FIELD_TYPES] = {
-        [DBIO_FIELD_SIZE] = {"size", sizeof(uint64_t), parse_size, print_size, unset_whole, is_set_whole},
-        [DBIO_FIELD_TIME] = {"time", sizeof(uint64_t), parse_time, print_time, unset_whole, is_set_whole},
-        [DBIO_FIELD_COUNT] = {"count", sizeof(uint64_t), parse_count, print_count, unset_whole, is_set_whole},
-        [DBIO_FIELD_RATE] = {"rate", sizeof(double), parse_rate, print_rate, unset_double, is_set_double},
+        [DBIO_FIELD_SIZE] = {"size", sizeof(uint64_t), parse_size, print_size, unset_whole, is_set_whole, format_size,
+                             "8K"},
+        [DBIO_FIELD_TIME] = {"time", sizeof(uint64_t), parse_time, print_time, unset_whole, is_set_whole, format_time,
+                             "20ms"},
+        [DBIO_FIELD_COUNT] = {"count", sizeof(uint64_t), parse_count, print_count, unset_whole, is_set_whole,
+                              format_number, "10_000"},
+        [DBIO_FIELD_RATE] = {"rate", sizeof(double), parse_rate, print_rate, unset_double, is_set_double, format_ops,
+                             "500/s"},
         [DBIO_FIELD_BYTE_RATE] = {"rate in bytes", sizeof(double), parse_byte_rate, print_byte_rate, unset_double,
-                                  is_set_double},
+                                  is_set_double, format_bytes, "100MiB/s"},
         [DBIO_FIELD_ANY_RATE] = {"rate, of ops or bytes", sizeof(struct dbio_rate), parse_any_rate, print_any_rate,
-                                 unset_any_rate, is_set_any_rate},
-        [DBIO_FIELD_SHARE] = {"share", sizeof(double), parse_share, print_share, unset_double, is_set_double},
-        [DBIO_FIELD_FACTOR] = {"number", sizeof(double), parse_factor, print_factor, unset_double, is_set_double},
-        [DBIO_FIELD_BOOL] = {"yes or no", sizeof(bool), parse_bool, print_bool, unset_bool, is_set_always},
-        [DBIO_FIELD_ENUM] = {"word", sizeof(int), parse_enum, print_enum, unset_index, is_set_index},
-        [DBIO_FIELD_TEXT] = {"text", sizeof(char *), parse_text, print_text, unset_pointer, is_set_pointer},
-        [DBIO_FIELD_TARGET] = {"target", sizeof(int), parse_target, print_target, unset_index, is_set_index},
-        [DBIO_FIELD_STREAM] = {"stream", sizeof(int), parse_stream, print_stream, unset_index, is_set_index},
+                                 unset_any_rate, is_set_any_rate, format_ops, "500/s or 100MiB/s"},
+        [DBIO_FIELD_SHARE] = {"share", sizeof(double), parse_share, print_share, unset_double, is_set_double,
+                              format_share, "30%"},
+        [DBIO_FIELD_FACTOR] = {"number", sizeof(double), parse_factor, print_factor, unset_double, is_set_double,
+                               format_number, "0.75"},
+        [DBIO_FIELD_BOOL] = {"yes or no", sizeof(bool), parse_bool, print_bool, unset_bool, is_set_always, NULL, "yes"},
+        [DBIO_FIELD_ENUM] = {"word", sizeof(int), parse_enum, print_enum, unset_index, is_set_index, NULL, NULL},
+        [DBIO_FIELD_TEXT] = {"text", sizeof(char *), parse_text, print_text, unset_pointer, is_set_pointer, NULL, NULL},
+        [DBIO_FIELD_TARGET] = {"target", sizeof(int), parse_target, print_target, unset_index, is_set_index, NULL,
+                               "data"},
+        [DBIO_FIELD_STREAM] = {"stream", sizeof(int), parse_stream, print_stream, unset_index, is_set_index, NULL,
+                               "log"},
         [DBIO_FIELD_REGION] = {"region", sizeof(struct dbio_region), parse_region, print_region, unset_region,
-                               is_set_always},
-        [DBIO_FIELD_SKEW] = {"skew", sizeof(struct dbio_skew), parse_skew, print_skew, unset_skew, is_set_always},
+                               is_set_always, NULL, "{from: 0%, to: 50%}"},
+        [DBIO_FIELD_SKEW] = {"skew", sizeof(struct dbio_skew), parse_skew, print_skew, unset_skew, is_set_always, NULL,
+                             "uniform, {zipf: 0.99} or {hot: {space: 10%, ops: 90%}}"},
         [DBIO_FIELD_DIST] = {"size or distribution", sizeof(struct dbio_dist), parse_dist, print_dist, unset_dist,
-                             is_set_dist},
-        [DBIO_FIELD_MIX] = {"sizes with shares", sizeof(struct dbio_mix), parse_mix, print_mix, unset_mix, is_set_mix},
+                             is_set_dist, format_size, "400 or {lognormal: {median: 400, sigma: 0.8}}"},
+        [DBIO_FIELD_MIX] = {"sizes with shares", sizeof(struct dbio_mix), parse_mix, print_mix, unset_mix, is_set_mix,
+                            format_size, "{8K: 70%, 64K: 30%}"},
         [DBIO_FIELD_RAMP] = {"rate or ramp", sizeof(struct dbio_ramp), parse_ramp, print_ramp, unset_ramp,
-                             is_set_double},
-        [DBIO_FIELD_MAP] = {"map", 0, NULL, NULL, NULL, NULL},
+                             is_set_double, format_ops, "2000/s or {from: 100/s, to: 5000/s, over: 60s}"},
+        [DBIO_FIELD_MAP] = {"map", 0, NULL, NULL, NULL, NULL, NULL, NULL},
         [DBIO_FIELD_AMOUNT] = {"size or share", sizeof(struct dbio_amount), parse_amount, print_amount, unset_amount,
-                               is_set_amount},
+                               is_set_amount, NULL, "4G, 50% or all"},
         [DBIO_FIELD_TARGETS] = {"target, or list of targets", sizeof(struct dbio_target_list), parse_targets,
-                                print_targets, unset_targets, is_set_targets},
-        [DBIO_FIELD_VERSION] = {"version", sizeof(uint64_t), parse_version, print_version, unset_whole, is_set_whole},
-        [DBIO_FIELD_NODE] = {"value", sizeof(struct dbio_node *), parse_node, print_node, unset_pointer,
-                             is_set_pointer},
+                                print_targets, unset_targets, is_set_targets, NULL, "log"},
+        [DBIO_FIELD_VERSION] = {"version", sizeof(uint64_t), parse_version, print_version, unset_whole, is_set_whole,
+                                NULL, NULL},
+        [DBIO_FIELD_NODE] = {"as described", sizeof(struct dbio_node *), parse_node, print_node, unset_pointer, is_set_pointer,
+                             NULL, NULL},
 };

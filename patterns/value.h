@@ -1,4 +1,5 @@
-/* The types of fields: how a value is read from a node, printed, unset. Private to field.c and value.c. */
+/* The types of fields: how a value is read from a node, printed, unset. For field.c,
+ * and for what describes fields. */
 #ifndef DBIO_PATTERNS_VALUE_H
 #define DBIO_PATTERNS_VALUE_H
 
@@ -15,6 +16,8 @@ struct dbio_value_class {
                       const void *value);
         void (*unset)(void *value);
         bool (*is_set)(const void *value);
+        void (*format)(double value, char *text, size_t size); /* of a range's ends; NULL where there is no range */
+        const char *example;
 };
 
 /* By enum dbio_field_type; MAP has parse, print, unset and is_set NULL. */
