@@ -1,7 +1,7 @@
 /* Buffers of a worker's writes: a buddy allocator over one piece of memory, blocks of 4 KiB and powers of two of it.
  * One thread; nothing is allocated after init. */
-#ifndef DBIO_ENGINE_ARENA_H
-#define DBIO_ENGINE_ARENA_H
+#ifndef DBIO_ENGINE_BUFFERS_H
+#define DBIO_ENGINE_BUFFERS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/wakes.h"
+
 #define NONE UINT32_MAX
 #define AHEAD 8            /* ops that a planned source gives in advance */
 #define BUDGET 128         /* ops formed in a turn, so that none is long */
@@ -37,10 +39,8 @@ struct lane {
         struct dbio_source *source;
         const struct dbio_stream *stream;
         uint64_t start_ns, stop_ns, think_ns;
-        uint64_t wake_ns;  /* key in the heap */
         uint64_t room_ns;  /* since when there was room for another op */
         uint64_t barren_ns;
-        uint32_t heap;     /* place in it + 1 */
         uint32_t stream_index, depth, outstanding, let_go, barren;
         uint32_t pending_head, pending_tail; /* formed, not let go */
         uint32_t next_listed, next_waiter, next_starved;
@@ -70,8 +70,8 @@ struct dbio_pacer {
         struct dbio_slot *slots;
         struct port *ports;
         unsigned *port_turn;  /* per stream */
-        uint32_t *heap;
-        unsigned nheap, next_port;
+        struct dbio_wakes wakes; /* of lanes */
+        unsigned next_port;
         uint64_t now_ns, close_ns;
         uint64_t *freed;
         uint32_t free_slot, listed_head, listed_tail, starved_head, starved_tail, turn;
@@ -83,65 +83,15 @@ struct dbio_pacer {
         struct dbio_pacer_figures figures;
 };
 
-/* --- heap of wake times ------------------------------------------------------------------------------------------ */
-
-/* Ties go to the lower lane: the same way each time. */
-static bool earlier(const struct dbio_pacer *p, uint32_t a, uint32_t b)
+static void unschedule(struct dbio_pacer *p, const struct lane *lane)
 {
-        uint64_t l = p->lanes[a].wake_ns, r = p->lanes[b].wake_ns;
-
-        return l < r || (l == r && a < b);
+        dbio_wakes_remove(&p->wakes, (uint32_t)(lane - p->lanes));
 }
 
-static void place(struct dbio_pacer *p, unsigned at, uint32_t lane)
+static void schedule(struct dbio_pacer *p, const struct lane *lane, uint64_t wake_ns)
 {
-        p->heap[at] = lane;
-        p->lanes[lane].heap = at + 1;
-}
-
-static void sift_up(struct dbio_pacer *p, unsigned at, uint32_t lane)
-{
-        for (; at && earlier(p, lane, p->heap[(at - 1) / 2]); at = (at - 1) / 2)
-                place(p, at, p->heap[(at - 1) / 2]);
-        place(p, at, lane);
-}
-
-static void sift_down(struct dbio_pacer *p, unsigned at, uint32_t lane)
-{
-        for (unsigned child; (child = 2 * at + 1) < p->nheap; at = child) {
-                if (child + 1 < p->nheap && earlier(p, p->heap[child + 1], p->heap[child]))
-                        child++;
-                if (!earlier(p, p->heap[child], lane))
-                        break;
-                place(p, at, p->heap[child]);
-        }
-        place(p, at, lane);
-}
-
-static void unschedule(struct dbio_pacer *p, struct lane *lane)
-{
-        if (!lane->heap)
-                return;
-        unsigned at = lane->heap - 1;
-        uint32_t last = p->heap[--p->nheap];
-
-        lane->heap = 0;
-        if (at == p->nheap)
-                return;
-        if (at && earlier(p, last, p->heap[(at - 1) / 2]))
-                sift_up(p, at, last);
-        else
-                sift_down(p, at, last);
-}
-
-static void schedule(struct dbio_pacer *p, struct lane *lane, uint64_t wake_ns)
-{
-        if (wake_ns == UINT64_MAX || (lane->heap && lane->wake_ns <= wake_ns))
-                return;
-        unsigned at = lane->heap ? lane->heap - 1 : p->nheap++;
-
-        lane->wake_ns = wake_ns;
-        sift_up(p, at, (uint32_t)(lane - p->lanes));
+        if (wake_ns != UINT64_MAX)
+                dbio_wakes_add(&p->wakes, (uint32_t)(lane - p->lanes), wake_ns);
 }
 
 /* --- small things ------------------------------------------------------------------------------------------------- */
@@ -599,8 +549,8 @@ void dbio_pacer_turn(struct dbio_pacer *p, uint64_t now_ns)
 
         p->now_ns = now_ns;
         p->turn++;
-        while (p->nheap && p->lanes[p->heap[0]].wake_ns <= now_ns) {
-                struct lane *lane = &p->lanes[p->heap[0]];
+        while (dbio_wakes_first(&p->wakes) <= now_ns) {
+                struct lane *lane = &p->lanes[p->wakes.heap[0]];
 
                 unschedule(p, lane);
                 list(p, lane);
@@ -623,7 +573,7 @@ uint64_t dbio_pacer_wake(const struct dbio_pacer *p, uint64_t now_ns)
 {
         if (p->listed_head != NONE)
                 return 0;
-        uint64_t wake = p->nheap && !p->closed ? p->lanes[p->heap[0]].wake_ns : UINT64_MAX;
+        uint64_t wake = p->closed ? UINT64_MAX : dbio_wakes_first(&p->wakes);
 
         /* where other workers hold what the HBA allows, nothing of our own tells when that changes */
         if (p->queued && p->limited && p->config.nworkers > 1 && wake > now_ns + HBA_POLL_NS)
@@ -846,9 +796,8 @@ void dbio_pacer_close(struct dbio_pacer *p, uint64_t now_ns, bool keep_queued)
                 drop_pending(p, &p->lanes[i]);
         for (unsigned i = 0; !keep_queued && i < p->config.hba.ports; i++)
                 drop_queued(p, &p->ports[i]);
-        while (now_ns >= p->config.end_ns && !keep_queued && p->nheap &&
-               p->lanes[p->heap[0]].wake_ns <= now_ns) {
-                struct lane *lane = &p->lanes[p->heap[0]];
+        while (now_ns >= p->config.end_ns && !keep_queued && dbio_wakes_first(&p->wakes) <= now_ns) {
+                struct lane *lane = &p->lanes[p->wakes.heap[0]];
                 unsigned budget = UINT32_MAX;
 
                 unschedule(p, lane);
@@ -1062,14 +1011,13 @@ static bool allocate(struct dbio_pacer *p, unsigned nslots)
         p->members = calloc(n, sizeof *p->members);
         p->touched = calloc(n, sizeof *p->touched);
         p->logs = calloc(n, sizeof *p->logs);
-        p->heap = calloc(n, sizeof *p->heap);
         p->slots = calloc(nslots + 1, sizeof *p->slots);
         p->ports = calloc(p->config.hba.ports, sizeof *p->ports);
         p->port_turn = calloc(nstreams, sizeof *p->port_turn);
         p->freed = calloc(freed, sizeof *p->freed);
         p->figures.issued = calloc(nstreams, sizeof *p->figures.issued);
         p->figures.unissued = calloc(nstreams, sizeof *p->figures.unissued);
-        return p->lanes && p->groups && p->members && p->touched && p->logs && p->heap && p->slots && p->ports && p->port_turn &&
+        return !dbio_wakes_init(&p->wakes, n) && p->lanes && p->groups && p->members && p->touched && p->logs && p->slots && p->ports && p->port_turn &&
                p->freed && p->figures.issued && p->figures.unissued;
 }
 
@@ -1118,7 +1066,7 @@ void dbio_pacer_free(struct dbio_pacer *p)
         free(p->members);
         free(p->touched);
         free(p->logs);
-        free(p->heap);
+        dbio_wakes_release(&p->wakes);
         free(p->slots);
         free(p->ports);
         free(p->port_turn);

@@ -103,6 +103,7 @@ enum dbio_stream_flag {
         DBIO_STREAM_EPISODES = 4,   /* reports episodes */
         DBIO_STREAM_ENDLESS = 8,    /* never sets `ended` by itself */
         DBIO_STREAM_COMMITS = 16,   /* reports commits */
+        DBIO_STREAM_CLOSED = 32,    /* reactive, but a closed loop (sessions): endless in explain whatever the duration */
 };
 
 /* One stream of one phase. Strings and sources are owned by the phase. */
