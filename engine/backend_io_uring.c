@@ -43,6 +43,8 @@ static void uring_close(void *state)
                         io_uring_cqe_seen(&s->ring, cqe);
                         s->inflight--;
                 }
+                /* The ring's end is worked off later; the files are let go of now. */
+                io_uring_unregister_files(&s->ring);
                 io_uring_queue_exit(&s->ring);
         }
         free(s->inlined);

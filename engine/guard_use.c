@@ -144,7 +144,11 @@ int dbio_guard_open_elsewhere(const char *path, char *why, size_t size)
                 return -1;
         /* Who opens the file while the lease stands makes the kernel send a signal: one that does nothing by default. */
         fcntl(fd, F_SETSIG, SIGURG);
-        if (fcntl(fd, F_SETLEASE, F_WRLCK) == 0) {
+        /* The kernel lets go of an io_uring's files some time after the process that had it has ended. */
+        for (int tries = 0; (answer = fcntl(fd, F_SETLEASE, F_WRLCK)) && (errno == EAGAIN || errno == EBUSY) && tries < 20;
+             tries++)
+                usleep(50000);
+        if (answer == 0) {
                 fcntl(fd, F_SETLEASE, F_UNLCK);
                 answer = 0;
         } else if (errno == EAGAIN || errno == EBUSY) {

@@ -121,6 +121,7 @@ struct dbio_stream {
         struct dbio_log_position *position;     /* of a log stream, else NULL */
         struct dbio_log *log;          /* of a log stream: where other streams of its group commit; else NULL */
         double load;                   /* expected ops/s, for placement; 0 = unknown */
+        uint64_t memory_bytes;         /* what its dirty map holds, for --dry-run */
         uint32_t max_length;           /* largest op it makes, for buffers */
         unsigned nuses;                /* targets that it may touch, its main one first */
         struct dbio_stream_use {

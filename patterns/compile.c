@@ -184,6 +184,10 @@ static int compile_stream(struct open_phase *open, unsigned i, struct dbio_err *
         if (stream->pattern->compile(&env, &stream->keys, stream->config, out, err))
                 return explain(err, open, i);
         open->stage[i] = COMPILED;
+        if (stream->pattern->keys & DBIO_KEYS_DIRTY && out->nuses) {
+                /* Two bits a page (dirtymap.h). */
+                out->memory_bytes = (out->uses[0].to - out->uses[0].from) / env.pages[out->uses[0].target] / 4;
+        }
         return 0;
 }
 
