@@ -1,7 +1,73 @@
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
-int main(void)
+#include "patterns/doc.h"
+#include "replay/command.h"
+
+void dbio_error_print(const struct dbio_err *err)
 {
-        fputs("dbio " DBIO_VERSION "\n", stdout);
-        return 0;
+        char text[2048];
+
+        dbio_err_format(err, text, sizeof text);
+        fputs(text, stderr);
+}
+
+static int no_such_command(const char *word, struct dbio_err *err)
+{
+        const char *names[64];
+        unsigned n = 0;
+
+        for (const struct dbio_subcommand *command = dbio_subcommands; command->name; command++)
+                names[n++] = command->name;
+        const char *near = dbio_near_miss(word, names, n);
+        if (near)
+                return dbio_err_set(err, DBIO_USAGE, "no command %s; did you mean %s?", word, near);
+        return dbio_err_set(err, DBIO_USAGE, "no command %s; `dbio help` lists them", word);
+}
+
+static int run(int argc, char **argv, struct dbio_err *err)
+{
+        struct dbio_cmdline line = {0};
+        const char *word = argc > 1 ? argv[1] : "help";
+
+        if (!strcmp(word, "--version")) {
+                puts("dbio " DBIO_VERSION);
+                return DBIO_OK;
+        }
+        if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+                word = "help";
+        const struct dbio_subcommand *command = dbio_subcommand_find(word);
+        if (!command)
+                return no_such_command(word, err);
+        for (int i = 2; i < argc && strcmp(argv[i], "--"); i++) {
+                if (strcmp(argv[i], "--help") && strcmp(argv[i], "-h"))
+                        continue;
+                char *words[] = {argv[0], argv[1], NULL};
+                if (dbio_cmdline_parse(&line, dbio_subcommand_find("help"), 2, words, err))
+                        return -1;
+                return dbio_cmd_help(&line, err);
+        }
+        int code = argc > 1 ? dbio_cmdline_parse(&line, command, argc - 1, argv + 1, err)
+                            : dbio_cmdline_parse(&line, command, argc, argv, err);
+        if (!code)
+                code = command->run(&line, err);
+        dbio_cmdline_release(&line);
+        return code;
+}
+
+int main(int argc, char **argv)
+{
+        struct dbio_err err = {0};
+
+        /* A reader that goes away (`dbio show | head`) is an error of writing, which is looked at below. */
+        signal(SIGPIPE, SIG_IGN);
+        int code = run(argc, argv, &err);
+        if (code < 0) {
+                dbio_error_print(&err);
+                code = (int)err.code;
+        }
+        if (fflush(stdout) && code == DBIO_OK)
+                code = DBIO_IO;
+        return code;
 }

@@ -1,0 +1,32 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/command.h"
+#include "replay/sessioninfo.h"
+#include "results/show.h"
+
+int dbio_cmd_show(const struct dbio_cmdline *line, struct dbio_err *err)
+{
+        const struct dbio_show_options options = {
+                .counters = dbio_cmdline_has(line, DBIO_OPT_COUNTERS),
+                .plot = dbio_cmdline_has(line, DBIO_OPT_PLOT),
+        };
+        struct dbio_store *store = NULL;
+        struct dbio_runs runs = {0};
+        int code = -1;
+
+        if (dbio_store_open(&store, dbio_database_path(line), DBIO_STORE_READ, err))
+                return -1;
+        if (dbio_runs_find(store, line->narguments ? line->arguments[0] : "latest", &runs, err))
+                goto out;
+        if (dbio_cmdline_has(line, DBIO_OPT_JSON))
+                code = dbio_show_json(store, &runs, stdout, err);
+        else if (dbio_cmdline_has(line, DBIO_OPT_CSV))
+                code = dbio_show_csv(store, &runs, stdout, err);
+        else
+                code = dbio_show_text(store, &runs, &options, stdout, err);
+out:
+        dbio_runs_release(&runs);
+        dbio_store_close(store);
+        return code;
+}

@@ -1,0 +1,50 @@
+/* check and compile: what a workload says, without I/O. */
+#include "replay/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/demand.h"
+#include "replay/schedulefile.h"
+
+int dbio_cmd_check(const struct dbio_cmdline *line, struct dbio_err *err)
+{
+        for (unsigned i = 0; i < line->narguments; i++) {
+                struct dbio_demand demand;
+                struct dbio_targets targets;
+                struct dbio_schedule *schedule;
+                if (dbio_demand_prepare(line->arguments[i], line, &demand, &targets, &schedule, err))
+                        return -1;
+                if (dbio_cmdline_has(line, DBIO_OPT_PRINT))
+                        fputs(demand.workload.resolved, stdout);
+                else
+                        printf("%s: ok, %u targets, %u streams, %u phases, schedule %.8s\n", line->arguments[i],
+                               demand.nspecs, demand.workload.nstreams, schedule->nphases, schedule->hash);
+                schedule->free(schedule);
+                dbio_targets_close(&targets);
+                dbio_demand_release(&demand);
+        }
+        return DBIO_OK;
+}
+
+int dbio_cmd_compile(const struct dbio_cmdline *line, struct dbio_err *err)
+{
+        const char *output = dbio_cmdline_value(line, DBIO_OPT_OUTPUT);
+        struct dbio_demand demand;
+        struct dbio_targets targets;
+        struct dbio_schedule *schedule;
+
+        if (!output)
+                return dbio_err_set(err, DBIO_USAGE, "compile needs -o FILE");
+        if (dbio_demand_prepare(line->arguments[0], line, &demand, &targets, &schedule, err))
+                return -1;
+        int code = dbio_schedulefile_write_workload(output, demand.workload.resolved, strlen(demand.workload.resolved),
+                                                    err);
+        if (!code)
+                fprintf(stderr, "%s: schedule %.8s\n", output, schedule->hash);
+        schedule->free(schedule);
+        dbio_targets_close(&targets);
+        dbio_demand_release(&demand);
+        return code;
+}

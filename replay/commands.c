@@ -1,0 +1,41 @@
+#include "replay/command.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define LIST(...) ((const signed char[]){__VA_ARGS__, -1})
+
+/* What `run` and `study` share. */
+#define RUN_OPTIONS                                                                                                    \
+        DBIO_OPT_TARGET, DBIO_OPT_BIND, DBIO_OPT_ENGINE, DBIO_OPT_DB, DBIO_OPT_LABEL, DBIO_OPT_REPEAT, DBIO_OPT_SET,    \
+                DBIO_OPT_DURATION, DBIO_OPT_INTERVAL, DBIO_OPT_INTERVALS, DBIO_OPT_SCALE_TIME, DBIO_OPT_WORKERS,        \
+                DBIO_OPT_PACING, DBIO_OPT_CREATE, DBIO_OPT_PREPARE, DBIO_OPT_ALLOW_WRITE, DBIO_OPT_DESTROY,             \
+                DBIO_OPT_ALLOW_BUSY, DBIO_OPT_MAX_IOPS, DBIO_OPT_MAX_MIBS, DBIO_OPT_STOP_IF, DBIO_OPT_DRY_RUN,          \
+                DBIO_OPT_VERIFY, DBIO_OPT_TIMEOUT, DBIO_OPT_ON_ERROR, DBIO_OPT_STRICT, DBIO_OPT_JSON, DBIO_OPT_QUIET,   \
+                DBIO_OPT_YES
+/* How a trace is taken; `run FORMAT:TRACE` and `import`. */
+#define TRACE_OPTIONS DBIO_OPT_MAP, DBIO_OPT_FOLD, DBIO_OPT_READS_ONLY, DBIO_OPT_EVENT, DBIO_OPT_SKIP_BAD, DBIO_OPT_MISALIGNED
+
+#define MANY 1000000u
+
+const struct dbio_subcommand dbio_subcommands[] = {
+        {"check", "WORKLOAD...", "validate workloads", 1, MANY,
+         LIST(DBIO_OPT_PRINT, DBIO_OPT_SET, DBIO_OPT_TARGET), dbio_cmd_check},
+        {"compile", "WORKLOAD -o FILE", "make a versioned, checksummed schedule file", 1, 1,
+         LIST(DBIO_OPT_OUTPUT, DBIO_OPT_SET, DBIO_OPT_TARGET), dbio_cmd_compile},
+        {"run", "WORKLOAD|SCHEDULE|FORMAT:TRACE --target NAME=BINDING ...", "replay on targets, keep the figures", 0, 1,
+         LIST(RUN_OPTIONS, DBIO_OPT_LIKE, DBIO_OPT_OPS_LOG, DBIO_OPT_PACE, TRACE_OPTIONS), dbio_cmd_run},
+        {"show", "RUN", "a run's figures", 0, 1,
+         LIST(DBIO_OPT_DB, DBIO_OPT_JSON, DBIO_OPT_CSV, DBIO_OPT_PLOT, DBIO_OPT_COUNTERS), dbio_cmd_show},
+        {"completion", "bash", "a shell's completion", 1, 1, LIST(-1), dbio_cmd_completion},
+        {"help", "[COMMAND]", "commands, or one command's options", 0, 1, LIST(-1), dbio_cmd_help},
+        {0},
+};
+
+const struct dbio_subcommand *dbio_subcommand_find(const char *name)
+{
+        for (const struct dbio_subcommand *command = dbio_subcommands; command->name; command++)
+                if (!strcmp(command->name, name))
+                        return command;
+        return NULL;
+}

@@ -1,0 +1,228 @@
+#include "replay/demand.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patterns/doc.h"
+#include "replay/schedulefile.h"
+
+/* --set KEY=VALUE …, then --duration, then the caller's. The strings are cut in place of a copy kept in *text. */
+static int collect_sets(const struct dbio_cmdline *line, const struct dbio_set *extra, unsigned nextra,
+                        struct dbio_set **sets, unsigned *nsets, char ***texts, struct dbio_err *err)
+{
+        const struct dbio_option_value *given = &line->options[DBIO_OPT_SET];
+        const char *duration = dbio_cmdline_value(line, DBIO_OPT_DURATION);
+
+        *sets = calloc(given->n + 1 + nextra, sizeof **sets);
+        *texts = calloc(given->n + 1, sizeof **texts);
+        *nsets = 0;
+        for (unsigned i = 0; i < given->n; i++) {
+                char *text = (*texts)[i] = strdup(given->values[i]);
+                char *equal = strchr(text, '=');
+                if (!equal || equal == text)
+                        return dbio_err_set(err, DBIO_USAGE, "--set %s: KEY=VALUE is right", text);
+                *equal = 0;
+                (*sets)[(*nsets)++] = (struct dbio_set){text, equal + 1};
+        }
+        if (duration)
+                (*sets)[(*nsets)++] = (struct dbio_set){"phases.*.duration", duration};
+        for (unsigned i = 0; i < nextra; i++)
+                (*sets)[(*nsets)++] = extra[i];
+        return 0;
+}
+
+/* text NULL: source is a schedule file, a path or an installed name. */
+static int load_workload(struct dbio_demand *demand, const char *source, const char *text, const struct dbio_set *sets,
+                         unsigned nsets, struct dbio_err *err)
+{
+        char *found_text = NULL;
+        size_t size = text ? strlen(text) : 0;
+
+        if (!text) {
+                if (dbio_schedulefile_read_workload(source, &found_text, &size, err) < 0)
+                        return -1;
+                text = found_text;
+        }
+        int code = text ? dbio_workload_load_text(&demand->workload, source, text, size, sets, nsets, err)
+                        : dbio_workload_load(&demand->workload, source, sets, nsets, err);
+        free(found_text);
+        if (code)
+                return -1;
+        demand->has_workload = true;
+        demand->name = demand->workload.name;
+        demand->nspecs = demand->workload.ntargets;
+        demand->specs = demand->workload.targets;
+        return 0;
+}
+
+static int open_demand(struct dbio_demand *demand, const char *source, const char *text, const struct dbio_cmdline *line,
+                       const struct dbio_set *extra, unsigned nextra, struct dbio_err *err)
+{
+        struct dbio_set *sets = NULL;
+        char **texts = NULL;
+        unsigned nsets = 0;
+
+        memset(demand, 0, sizeof *demand);
+        int code = collect_sets(line, extra, nextra, &sets, &nsets, &texts, err);
+        if (!code)
+                code = load_workload(demand, source, text, sets, nsets, err);
+        for (unsigned i = 0; texts && texts[i]; i++)
+                free(texts[i]);
+        free(texts);
+        free(sets);
+        return code;
+}
+
+int dbio_demand_open(struct dbio_demand *demand, const char *source, const struct dbio_cmdline *line,
+                     const struct dbio_set *extra, unsigned nextra, struct dbio_err *err)
+{
+        return open_demand(demand, source, NULL, line, extra, nextra, err);
+}
+
+int dbio_demand_open_text(struct dbio_demand *demand, const char *name, const char *text,
+                          const struct dbio_cmdline *line, struct dbio_err *err)
+{
+        return open_demand(demand, name, text, line, NULL, 0, err);
+}
+
+void dbio_demand_release(struct dbio_demand *demand)
+{
+        if (demand->has_workload)
+                dbio_workload_release(&demand->workload);
+        memset(demand, 0, sizeof *demand);
+}
+
+int dbio_demand_compile(const struct dbio_demand *demand, const struct dbio_geometry *geometry,
+                        struct dbio_schedule **schedule, struct dbio_err *err)
+{
+        return dbio_workload_compile(&demand->workload, geometry, schedule, err);
+}
+
+static int read_bind_file(const char *path, struct dbio_binding **bindings, unsigned *n, struct dbio_err *err)
+{
+        struct dbio_doc doc = {0};
+        int code = dbio_doc_read(&doc, path, NULL, err);
+
+        if (code)
+                return -1;
+        if (doc.root->type != DBIO_NODE_MAP)
+                code = dbio_node_error(doc.root, err, "a map of `target: binding` is right");
+        for (unsigned i = 0; !code && i < doc.root->n; i++) {
+                char text[8192];
+                if (doc.root->items[i]->type != DBIO_NODE_SCALAR) {
+                        code = dbio_node_error(doc.root->items[i], err, "a binding is one text: PATH[,PATH...] or sim:PROFILE");
+                        break;
+                }
+                snprintf(text, sizeof text, "%s=%s", doc.root->keys[i]->text, doc.root->items[i]->text);
+                *bindings = realloc(*bindings, (*n + 1) * sizeof **bindings);
+                code = dbio_binding_parse(&(*bindings)[*n], text, err);
+                if (code)
+                        dbio_err_locate(err, path, doc.root->items[i]->line, doc.root->items[i]->column);
+                else
+                        ++*n;
+        }
+        dbio_doc_release(&doc);
+        return code;
+}
+
+int dbio_bindings_read(const struct dbio_cmdline *line, struct dbio_binding **bindings, unsigned *n,
+                       struct dbio_err *err)
+{
+        const struct dbio_option_value *given = &line->options[DBIO_OPT_TARGET];
+        const char *file = dbio_cmdline_value(line, DBIO_OPT_BIND);
+
+        *bindings = NULL;
+        *n = 0;
+        if (file && read_bind_file(file, bindings, n, err))
+                goto fail;
+        for (unsigned i = 0; i < given->n; i++) {
+                *bindings = realloc(*bindings, (*n + 1) * sizeof **bindings);
+                if (dbio_binding_parse(&(*bindings)[*n], given->values[i], err))
+                        goto fail;
+                ++*n;
+        }
+        return 0;
+fail:
+        dbio_bindings_free(*bindings, *n);
+        *bindings = NULL;
+        *n = 0;
+        return -1;
+}
+
+void dbio_bindings_free(struct dbio_binding *bindings, unsigned n)
+{
+        for (unsigned i = 0; i < n; i++)
+                dbio_binding_release(&bindings[i]);
+        free(bindings);
+}
+
+int dbio_demand_geometry(const struct dbio_demand *demand, const struct dbio_cmdline *line,
+                         struct dbio_targets *targets, struct dbio_err *err)
+{
+        struct dbio_binding *bindings;
+        unsigned nbindings;
+        struct dbio_target_options options = {0};
+
+        if (dbio_bindings_read(line, &bindings, &nbindings, err))
+                return -1;
+        options.null_engine = nbindings == 0;
+        options.create = true; /* nothing is made: a file that is still missing has the size that the workload says */
+        for (unsigned i = 0; i < demand->nspecs && options.null_engine; i++) {
+                if (demand->specs[i].unit == DBIO_SIZE_BYTES)
+                        continue;
+                fprintf(stderr, "target %s: no binding, so its size is a share of 100 GiB, sector 512\n", demand->specs[i].name);
+        }
+        int code = dbio_targets_resolve(targets, demand->specs, demand->nspecs, bindings, nbindings, &options, err);
+        dbio_bindings_free(bindings, nbindings);
+        return code;
+}
+
+struct dbio_geometry *dbio_geometry_list(const struct dbio_targets *targets)
+{
+        struct dbio_geometry *list = calloc(targets->n + 1, sizeof *list);
+
+        for (unsigned i = 0; i < targets->n; i++)
+                list[i] = targets->targets[i].geometry;
+        return list;
+}
+
+/* Opens every phase once: what does not fit its target is found here and not in the middle of a run. */
+static int open_phases(struct dbio_schedule *schedule, struct dbio_err *err)
+{
+        for (unsigned i = 0; i < schedule->nphases; i++) {
+                struct dbio_phase phase = {0};
+                if (schedule->phase_open(schedule, i, &phase, err))
+                        return -1;
+                schedule->phase_close(schedule, &phase);
+        }
+        return 0;
+}
+
+int dbio_demand_prepare(const char *source, const struct dbio_cmdline *line, struct dbio_demand *demand,
+                   struct dbio_targets *targets, struct dbio_schedule **schedule, struct dbio_err *err)
+{
+        struct dbio_geometry *geometry = NULL;
+        int code = -1;
+
+        *schedule = NULL;
+        memset(targets, 0, sizeof *targets);
+        if (dbio_demand_open(demand, source, line, NULL, 0, err))
+                goto out;
+        if (dbio_demand_geometry(demand, line, targets, err))
+                goto out;
+        geometry = dbio_geometry_list(targets);
+        if (dbio_demand_compile(demand, geometry, schedule, err))
+                goto out;
+        code = open_phases(*schedule, err);
+out:
+        free(geometry);
+        if (code) {
+                if (*schedule)
+                        (*schedule)->free(*schedule);
+                *schedule = NULL;
+                dbio_targets_close(targets);
+                dbio_demand_release(demand);
+        }
+        return code;
+}

@@ -1,0 +1,262 @@
+#include "replay/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/guard.h"
+#include "engine/units.h"
+#include "replay/progress.h"
+#include "replay/sessioninfo.h"
+
+extern volatile sig_atomic_t dbio_interrupt_flag;
+
+static const char *value(const struct dbio_cmdline *line, enum dbio_option_id id)
+{
+        return dbio_cmdline_value(line, id);
+}
+
+static int read_double(const struct dbio_cmdline *line, enum dbio_option_id id, double *out, struct dbio_err *err)
+{
+        const char *text = value(line, id);
+        struct dbio_err why = {0};
+
+        if (!text)
+                return 0;
+        if (dbio_parse_factor(text, out, &why) || *out <= 0)
+                return dbio_err_set(err, DBIO_USAGE, "--%s %s: a number above 0 is right", dbio_options[id].name, text);
+        return 0;
+}
+
+static int read_time(const struct dbio_cmdline *line, enum dbio_option_id id, uint64_t *out, uint64_t min,
+                     struct dbio_err *err)
+{
+        struct dbio_err why = {0};
+
+        if (dbio_parse_time(value(line, id), out, &why))
+                return dbio_err_set(err, DBIO_USAGE, "--%s %s: %s", dbio_options[id].name, value(line, id), why.message);
+        if (*out < min)
+                return dbio_err_set(err, DBIO_USAGE, "--%s %s: at least %g ms is right", dbio_options[id].name,
+                                    value(line, id), (double)min / 1e6);
+        return 0;
+}
+
+/* The workload's on_error, timeout and workers, unless the command line has them. */
+static int read_run_options(struct dbio_session *session, struct dbio_err *err)
+{
+        const struct dbio_cmdline *line = session->line;
+        const struct dbio_workload *workload = &session->demand.workload;
+        struct dbio_run_options *options = &session->options;
+        const char *text;
+        struct dbio_err why = {0};
+        uint64_t number;
+
+        options->scale_time = 1;
+        options->stop = &dbio_interrupt_flag;
+        options->verify = dbio_cmdline_has(line, DBIO_OPT_VERIFY);
+        if (session->demand.has_workload) {
+                options->compressible = workload->compressible;
+                options->dedup = workload->dedup;
+                options->max_errors = workload->max_errors == DBIO_UNSET - 1 ? 0 : workload->max_errors;
+                options->workers = workload->workers == DBIO_UNSET ? 0 : (unsigned)workload->workers;
+        }
+        if (read_time(line, DBIO_OPT_INTERVAL, &options->interval_ns, 10000000, err) ||
+            read_time(line, DBIO_OPT_TIMEOUT, &options->timeout_ns, 1000000, err) ||
+            read_double(line, DBIO_OPT_SCALE_TIME, &options->scale_time, err) ||
+            read_double(line, DBIO_OPT_MAX_IOPS, &options->max_iops, err) ||
+            read_double(line, DBIO_OPT_MAX_MIBS, &options->max_bytes_per_s, err))
+                return -1;
+        options->max_bytes_per_s *= 1048576;
+        if (!dbio_cmdline_has(line, DBIO_OPT_TIMEOUT) && session->demand.has_workload && workload->timeout_ns != DBIO_UNSET)
+                options->timeout_ns = workload->timeout_ns;
+        text = value(line, DBIO_OPT_PACING);
+        options->pacing = !strcmp(text, "frugal")     ? DBIO_PACING_FRUGAL
+                          : !strcmp(text, "balanced") ? DBIO_PACING_BALANCED
+                                                      : DBIO_PACING_PRECISE;
+        if (dbio_cmdline_has(line, DBIO_OPT_WORKERS)) {
+                text = value(line, DBIO_OPT_WORKERS);
+                if (!strcmp(text, "auto"))
+                        options->workers = 0;
+                else if (dbio_parse_count(text, &number, &why) || !number || number > 256)
+                        return dbio_err_set(err, DBIO_USAGE, "--workers %s: auto, or 1 to 256, is right", text);
+                else
+                        options->workers = (unsigned)number;
+        }
+        if (dbio_cmdline_has(line, DBIO_OPT_ON_ERROR)) {
+                text = value(line, DBIO_OPT_ON_ERROR);
+                if (!strcmp(text, "stop"))
+                        options->max_errors = 0;
+                else if (!strcmp(text, "continue"))
+                        options->max_errors = UINT64_MAX;
+                else if (dbio_parse_count(text, &options->max_errors, &why))
+                        return dbio_err_set(err, DBIO_USAGE, "--on-error %s: stop, continue or a count is right", text);
+        }
+        return 0;
+}
+
+/* Which streams touch which targets: from the phases, each opened once, which also finds what does not fit. */
+static int find_uses(struct dbio_session *session, struct dbio_err *err)
+{
+        struct dbio_schedule *schedule = session->schedule;
+
+        for (unsigned i = 0; i < schedule->nphases; i++) {
+                struct dbio_phase phase = {0};
+                if (schedule->phase_open(schedule, i, &phase, err))
+                        return -1;
+                for (unsigned s = 0; s < phase.nstreams; s++)
+                        for (unsigned u = 0; u < phase.streams[s].nuses; u++) {
+                                struct dbio_target_spec *spec = &session->demand.specs[phase.streams[s].uses[u].target];
+                                spec->reads |= phase.streams[s].uses[u].reads;
+                                spec->writes |= phase.streams[s].uses[u].writes;
+                        }
+                schedule->phase_close(schedule, &phase);
+        }
+        return 0;
+}
+
+static int choose_engine(struct dbio_session *session, struct dbio_err *err)
+{
+        const char *name = value(session->line, DBIO_OPT_ENGINE);
+        struct dbio_run_options *options = &session->options;
+
+        if (session->simulated) {
+                options->backend = dbio_backend_find("sim");
+                options->sim = &session->sim.spec;
+                snprintf(session->engine_why, sizeof session->engine_why, "simulated device, virtual time");
+        } else if (!strcmp(name, "auto")) {
+                options->backend = dbio_backend_choose(session->targets.io_files, session->targets.nfiles,
+                                                       session->engine_why, sizeof session->engine_why);
+        } else {
+                options->backend = dbio_backend_find(name);
+                snprintf(session->engine_why, sizeof session->engine_why, "as asked");
+        }
+        if (!options->backend)
+                return dbio_err_set(err, DBIO_USAGE, "no engine %s", name);
+        options->null_payload = !strcmp(options->backend->name, "null");
+        return 0;
+}
+
+static void warn(void *user, const char *text)
+{
+        (void)user;
+        fprintf(stderr, "warning: %s\n", text);
+}
+
+static int guard(struct dbio_session *session, struct dbio_err *err)
+{
+        const struct dbio_cmdline *line = session->line;
+        struct dbio_guard_options options = {
+                .allow_write = dbio_cmdline_has(line, DBIO_OPT_ALLOW_WRITE),
+                .allow_busy = dbio_cmdline_has(line, DBIO_OPT_ALLOW_BUSY),
+                .prepare = dbio_cmdline_has(line, DBIO_OPT_PREPARE),
+                .destroy = line->options[DBIO_OPT_DESTROY].values,
+                .ndestroy = line->options[DBIO_OPT_DESTROY].n,
+                .database = dbio_database_path(line),
+                .warn = warn,
+        };
+
+        if (dbio_guard_check(&session->targets, session->demand.specs, &options, err))
+                return -1;
+        if (options.capped) {
+                if (!session->options.max_iops)
+                        session->options.max_iops = 500;
+                if (!session->options.max_bytes_per_s)
+                        session->options.max_bytes_per_s = 50 * 1048576.0;
+        }
+        return 0;
+}
+
+static int read_bindings(struct dbio_session *session, const struct dbio_session_extra *extra, struct dbio_err *err)
+{
+        if (!extra || !extra->bindings)
+                return dbio_bindings_read(session->line, &session->bindings, &session->nbindings, err);
+        session->bindings = calloc(extra->bindings->n, sizeof *session->bindings);
+        for (unsigned i = 0; i < extra->bindings->n; i++, session->nbindings++)
+                if (dbio_binding_parse(&session->bindings[i], extra->bindings->values[i], err))
+                        return -1;
+        return 0;
+}
+
+static int bind(struct dbio_session *session, struct dbio_target_options *options, struct dbio_err *err)
+{
+        const struct dbio_demand *demand = &session->demand;
+        struct dbio_geometry *geometry;
+
+        session->simulated = session->nbindings && session->bindings[0].simulated;
+        if (session->simulated) {
+                if (dbio_sim_set_load(&session->sim, session->bindings, session->nbindings, err))
+                        return -1;
+                options->sim_geometry = dbio_sim_set_geometry;
+                options->sim_user = &session->sim;
+        }
+        if (dbio_targets_resolve(&session->targets, demand->specs, demand->nspecs, session->bindings, session->nbindings,
+                                 options, err))
+                return -1;
+        geometry = dbio_geometry_list(&session->targets);
+        int code = dbio_demand_compile(demand, geometry, &session->schedule, err);
+        free(geometry);
+        if (code || find_uses(session, err))
+                return -1;
+        if (!session->simulated)
+                return 0;
+        const struct dbio_hba *hba = dbio_sim_set_hba(&session->sim);
+        if (hba && demand->has_workload && !demand->workload.hba_given)
+                session->schedule->hba = *hba;
+        return dbio_sim_set_place(&session->sim, demand->specs, &session->targets, session->schedule->seed, err);
+}
+
+int dbio_session_open(struct dbio_session *session, const char *source, const struct dbio_cmdline *line,
+                      const struct dbio_session_extra *extra, struct dbio_err *err)
+{
+        struct dbio_progress progress;
+        struct dbio_target_options options = {
+                .create = dbio_cmdline_has(line, DBIO_OPT_CREATE),
+                .prepare = dbio_cmdline_has(line, DBIO_OPT_PREPARE),
+                .null_engine = !strcmp(value(line, DBIO_OPT_ENGINE), "null"),
+                .progress = dbio_progress_bytes,
+                .user = &progress,
+                .stop = &dbio_interrupt_flag,
+        };
+        bool dry = dbio_cmdline_has(line, DBIO_OPT_DRY_RUN);
+
+        memset(session, 0, sizeof *session);
+        session->line = line;
+        dbio_progress_init(&progress, dbio_cmdline_has(line, DBIO_OPT_QUIET), 1);
+        if (extra && extra->resolved) {
+                if (dbio_demand_open_text(&session->demand, source, extra->resolved, line, err))
+                        goto fail;
+        } else if (dbio_demand_open(&session->demand, source, line, extra ? extra->sets : NULL, extra ? extra->nsets : 0,
+                                    err)) {
+                goto fail;
+        }
+        if (read_run_options(session, err) || read_bindings(session, extra, err) || bind(session, &options, err) ||
+            choose_engine(session, err))
+                goto fail;
+        if (!session->simulated && !options.null_engine && guard(session, err))
+                goto fail;
+        if (dry)
+                return 0;
+        if (!session->simulated && !options.null_engine && dbio_targets_open(&session->targets, session->demand.specs, &options, err))
+                goto fail;
+        if (!strcmp(value(line, DBIO_OPT_ENGINE), "auto") && !session->simulated && choose_engine(session, err))
+                goto fail;
+        if (dbio_session_inform(session, err) ||
+            dbio_store_open(&session->store, dbio_database_path(line), DBIO_STORE_CREATE, err))
+                goto fail;
+        return 0;
+fail:
+        dbio_session_close(session);
+        return -1;
+}
+
+void dbio_session_close(struct dbio_session *session)
+{
+        dbio_store_close(session->store);
+        if (session->schedule)
+                session->schedule->free(session->schedule);
+        dbio_targets_close(&session->targets);
+        dbio_sim_set_release(&session->sim);
+        dbio_bindings_free(session->bindings, session->nbindings);
+        dbio_session_info_release(session);
+        dbio_demand_release(&session->demand);
+        memset(session, 0, sizeof *session);
+}

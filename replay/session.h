@@ -1,0 +1,60 @@
+/* A session: one demand bound to targets and a results database, ready to be repeated. */
+#ifndef DBIO_REPLAY_SESSION_H
+#define DBIO_REPLAY_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "engine/run.h"
+#include "patterns/profile.h"
+#include "replay/demand.h"
+#include "results/host.h"
+#include "results/recorder.h"
+#include "results/store.h"
+
+struct dbio_session {
+        const struct dbio_cmdline *line;
+        struct dbio_demand demand;
+        struct dbio_binding *bindings;
+        unsigned nbindings;
+        struct dbio_targets targets;
+        bool simulated;
+        struct dbio_sim_set sim;   /* empty on real targets */
+        struct dbio_schedule *schedule;
+        struct dbio_run_options options;
+        char engine_why[160];
+        struct dbio_store *store;
+        struct dbio_host_devices devices; /* under the targets */
+        char *host_json, *targets_json, *options_json, *profile_text;
+        char profile_hash[65], trust[256], how[256];
+        unsigned nlimits, nobserved;
+        struct dbio_limit *limits, *observed;
+};
+
+/* What one open wants besides the command line: a study's cell, or nothing. */
+struct dbio_session_extra {
+        const struct dbio_set *sets;
+        unsigned nsets;
+        const struct dbio_option_value *bindings; /* instead of --target; NULL = as the line says */
+        const char *resolved;                     /* a run's resolved text instead of a source (--like); NULL = none */
+};
+
+/* Loads, binds, asks the guards, makes and opens the targets, compiles, opens the database. With --dry-run nothing is
+ * made or opened for writing and no database is touched. On failure everything is released. */
+int dbio_session_open(struct dbio_session *session, const char *source, const struct dbio_cmdline *line,
+                      const struct dbio_session_extra *extra, struct dbio_err *err);
+void dbio_session_close(struct dbio_session *session);
+
+/* One repetition. set_id 0 begins a set, then names it. Returns an exit code (0, 4, 5, 6, 128 + signal), or -1. */
+int dbio_session_repeat(struct dbio_session *session, const char *label, unsigned repetition, int64_t *set_id,
+                        int64_t *run_id, struct dbio_err *err);
+
+/* What --dry-run prints. */
+int dbio_session_describe(struct dbio_session *session, FILE *out, struct dbio_err *err);
+
+/* Set by the first Ctrl-C; the second ends the process. dbio_interrupt_signal: 0, or the signal's number. */
+void dbio_interrupt_watch(void);
+int dbio_interrupt_signal(void);
+
+#endif
