@@ -33,7 +33,7 @@ LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(B)/embedded.c,$(LIB_SRC))) $(B
 CONFIGS := $(shell find configs -name '*.yaml' 2>/dev/null | LC_ALL=C sort)
 ASSETS  := $(wildcard results/*.css results/*.js results/*.html)
 TESTS   := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))
-HELPERS := $(filter-out tests/test_%.c tests/bench_%.c tests/fuzz_%.c,$(wildcard tests/*.c))
+HELPERS := $(filter-out tests/test_%.c tests/bench_%.c tests/fuzz_%.c tests/fuzzmain.c,$(wildcard tests/*.c))
 BENCHES := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/bench_*.c))
 FUZZERS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/fuzz_*.c))
 
