@@ -63,25 +63,30 @@ static char *targets_text(const struct dbio_session *session)
         return text;
 }
 
+struct dbio_limit dbio_limit_from_figure(const struct dbio_figure *figure)
+{
+        return (struct dbio_limit){
+                .text = figure->text,
+                .stream = figure->stream,
+                .kind = figure->kind,
+                .part = (enum dbio_limit_part)figure->part,
+                .stat = (enum dbio_limit_stat)figure->stat,
+                .comparison = (enum dbio_limit_comparison)figure->comparison,
+                .value = figure->value,
+        };
+}
+_Static_assert((int)DBIO_FIGURE_SERVICE == (int)DBIO_PART_SERVICE && (int)DBIO_STAT_ERRORS == (int)DBIO_LIMIT_ERRORS &&
+                       (int)DBIO_STAT_P50 == (int)DBIO_LIMIT_P50 && (int)DBIO_OP_GE == (int)DBIO_COMPARE_GE,
+               "figures and limits count alike");
+
 static struct dbio_limit *limits_of(const struct dbio_figure *figures, unsigned n)
 {
         struct dbio_limit *limits = calloc(n + 1, sizeof *limits);
 
         for (unsigned i = 0; i < n; i++)
-                limits[i] = (struct dbio_limit){
-                        .text = figures[i].text,
-                        .stream = figures[i].stream,
-                        .kind = figures[i].kind,
-                        .part = (enum dbio_limit_part)figures[i].part,
-                        .stat = (enum dbio_limit_stat)figures[i].stat,
-                        .comparison = (enum dbio_limit_comparison)figures[i].comparison,
-                        .value = figures[i].value,
-                };
+                limits[i] = dbio_limit_from_figure(&figures[i]);
         return limits;
 }
-_Static_assert((int)DBIO_FIGURE_SERVICE == (int)DBIO_PART_SERVICE && (int)DBIO_STAT_ERRORS == (int)DBIO_LIMIT_ERRORS &&
-                       (int)DBIO_STAT_P50 == (int)DBIO_LIMIT_P50 && (int)DBIO_OP_GE == (int)DBIO_COMPARE_GE,
-               "figures and limits count alike");
 
 static void describe_how(struct dbio_session *session)
 {

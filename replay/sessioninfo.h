@@ -11,4 +11,7 @@ const char *dbio_database_path(const struct dbio_cmdline *line);
 int dbio_session_inform(struct dbio_session *session, struct dbio_err *err);
 void dbio_session_info_release(struct dbio_session *session);
 
+/* A workload's figure as results keep it; its texts stay the figure's. */
+struct dbio_limit dbio_limit_from_figure(const struct dbio_figure *figure);
+
 #endif
