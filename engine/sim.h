@@ -131,6 +131,10 @@ struct dbio_sim_split {
         uint64_t pieces; /* what they became */
 };
 
+/* What people are told of it, without the target's name: "cluster size changed nothing: 0 split I/Os", or how many were
+ * split; empty where the layout says nothing of clusters and nothing was split. */
+void dbio_sim_split_format(const struct dbio_layout *layout, const struct dbio_sim_split *split, char *text, size_t size);
+
 struct dbio_sim_device {
         const char *name;                /* as in #NAME, else the target's name */
         const struct dbio_sim_profile *profile;

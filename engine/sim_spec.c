@@ -1,6 +1,6 @@
 #include "engine/sim.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 
 enum { ALIGN = 1 << 20 };
 
@@ -29,4 +29,16 @@ int dbio_sim_spec_place(struct dbio_sim_spec *spec, const char *const *target_na
                 }
         }
         return 0;
+}
+
+void dbio_sim_split_format(const struct dbio_layout *layout, const struct dbio_sim_split *split, char *text, size_t size)
+{
+        if (split->split)
+                snprintf(text, size, "%llu of %llu I/Os split by the layout (%.3f pieces an I/O)",
+                         (unsigned long long)split->split, (unsigned long long)split->ios,
+                         (double)split->pieces / (double)split->ios);
+        else if (layout->cluster && split->ios)
+                snprintf(text, size, "cluster size changed nothing: 0 split I/Os");
+        else
+                snprintf(text, size, "%s", "");
 }
