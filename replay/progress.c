@@ -12,6 +12,15 @@
 #define SECOND 1000000000ull
 #define PLAIN_EVERY_NS (5 * SECOND)
 
+/* Real time, also where the run's is virtual. */
+static uint64_t wall_ns(void)
+{
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
 void dbio_progress_init(struct dbio_progress *progress, bool quiet, unsigned nphases)
 {
         const char *term = getenv("TERM");
@@ -29,7 +38,7 @@ void dbio_progress_phase(struct dbio_progress *progress, unsigned phase)
         dbio_progress_end(progress);
         progress->phase = phase;
         progress->nhistory = 0;
-        progress->next_line_ns = PLAIN_EVERY_NS;
+        progress->next_line_ns = progress->terminal ? 0 : wall_ns() + PLAIN_EVERY_NS;
         memset(progress->history, 0, sizeof progress->history);
 }
 
@@ -149,12 +158,12 @@ void dbio_progress_draw(struct dbio_progress *progress, const struct dbio_phase 
 
         if (progress->quiet)
                 return;
+        if (wall_ns() < progress->next_line_ns)
+                return;
         clock_text(elapsed_ns, now, sizeof now);
         clock_text(phase->duration_ns, all, sizeof all);
+        progress->next_line_ns = wall_ns() + (progress->terminal ? SECOND / 5 : PLAIN_EVERY_NS);
         if (!progress->terminal) {
-                if (elapsed_ns < progress->next_line_ns)
-                        return;
-                progress->next_line_ns = elapsed_ns + PLAIN_EVERY_NS;
                 snprintf(text, sizeof text, "phase %u/%u %s  %s/%s", progress->phase + 1, progress->nphases, phase->name, now,
                          all);
                 plain_line(phase, recorder, text);
@@ -187,17 +196,16 @@ void dbio_progress_end(struct dbio_progress *progress)
 void dbio_progress_bytes(void *user, const char *what, uint64_t done_bytes, uint64_t all_bytes)
 {
         struct dbio_progress *progress = user;
-        static struct timespec began;
-        struct timespec now;
+        static uint64_t began;
         char eta[16];
+        uint64_t now = wall_ns();
 
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if (!done_bytes || !began.tv_sec)
+        if (!done_bytes || !began)
                 began = now;
-        uint64_t spent = (uint64_t)(now.tv_sec - began.tv_sec) * SECOND + (uint64_t)(now.tv_nsec - began.tv_nsec);
-        if (progress->quiet || (!progress->terminal && done_bytes < all_bytes && spent < progress->next_line_ns))
+        uint64_t spent = now - began;
+        if (progress->quiet || (!progress->terminal && done_bytes < all_bytes && now < progress->next_line_ns))
                 return;
-        progress->next_line_ns = spent + PLAIN_EVERY_NS;
+        progress->next_line_ns = now + PLAIN_EVERY_NS;
         double share = all_bytes ? (double)done_bytes / (double)all_bytes : 1;
         clock_text(share > 0 ? (uint64_t)((double)spent * (1 - share) / share) : UINT64_MAX, eta, sizeof eta);
         fprintf(stderr, "%s%s: %.0f of %.0f MiB, %.0f %%, %s left%s", progress->terminal ? "\r" : "", what,

@@ -12,7 +12,7 @@ struct dbio_progress {
         bool terminal, unicode, quiet;
         unsigned phase, nphases;
         unsigned drawn;            /* lines of the block on the screen */
-        uint64_t next_line_ns;     /* elsewhere: when the next plain line is due */
+        uint64_t next_line_ns;     /* real time at which the next block or line is due */
         double history[16][32];    /* IOPS of the latest draws, by stream */
         unsigned nhistory;
 };
