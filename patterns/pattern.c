@@ -11,13 +11,25 @@ extern const struct dbio_pattern dbio_innodb_page_cleaner;
 extern const struct dbio_pattern dbio_innodb_redo_log;
 extern const struct dbio_pattern dbio_io_random;
 extern const struct dbio_pattern dbio_io_sequential;
+extern const struct dbio_pattern dbio_oltp_transaction;
 extern const struct dbio_pattern dbio_oracle_lgwr;
 extern const struct dbio_pattern dbio_postgres_wal;
+extern const struct dbio_pattern dbio_sqlserver_backup;
+extern const struct dbio_pattern dbio_sqlserver_bulk_load;
+extern const struct dbio_pattern dbio_sqlserver_checkdb;
 extern const struct dbio_pattern dbio_sqlserver_checkpoint;
+extern const struct dbio_pattern dbio_sqlserver_columnstore_scan;
+extern const struct dbio_pattern dbio_sqlserver_file_init;
+extern const struct dbio_pattern dbio_sqlserver_index_build;
+extern const struct dbio_pattern dbio_sqlserver_lazy_writer;
+extern const struct dbio_pattern dbio_sqlserver_log_read;
 extern const struct dbio_pattern dbio_sqlserver_log_write;
 extern const struct dbio_pattern dbio_sqlserver_lookup;
 extern const struct dbio_pattern dbio_sqlserver_random_read;
+extern const struct dbio_pattern dbio_sqlserver_recovery;
+extern const struct dbio_pattern dbio_sqlserver_restore;
 extern const struct dbio_pattern dbio_sqlserver_scan;
+extern const struct dbio_pattern dbio_sqlserver_spill;
 
 const struct dbio_pattern *const dbio_patterns[] = {
         &dbio_innodb_binlog,
@@ -25,13 +37,25 @@ const struct dbio_pattern *const dbio_patterns[] = {
         &dbio_innodb_redo_log,
         &dbio_io_random,
         &dbio_io_sequential,
+        &dbio_oltp_transaction,
         &dbio_oracle_lgwr,
         &dbio_postgres_wal,
+        &dbio_sqlserver_backup,
+        &dbio_sqlserver_bulk_load,
+        &dbio_sqlserver_checkdb,
         &dbio_sqlserver_checkpoint,
+        &dbio_sqlserver_columnstore_scan,
+        &dbio_sqlserver_file_init,
+        &dbio_sqlserver_index_build,
+        &dbio_sqlserver_lazy_writer,
+        &dbio_sqlserver_log_read,
         &dbio_sqlserver_log_write,
         &dbio_sqlserver_lookup,
         &dbio_sqlserver_random_read,
+        &dbio_sqlserver_recovery,
+        &dbio_sqlserver_restore,
         &dbio_sqlserver_scan,
+        &dbio_sqlserver_spill,
         NULL,
 };
 

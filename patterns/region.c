@@ -76,3 +76,35 @@ void dbio_slots_init(struct dbio_slots *slots, const struct dbio_space *space, u
         if (!slots->middle)
                 slots->middle = 1; /* the region lies in one file then, or holds nothing */
 }
+
+static uint64_t file_base(const struct dbio_stripe *stripe, uint64_t file)
+{
+        uint64_t base = file * stripe->space.file_size;
+
+        return base > stripe->space.from ? base : stripe->space.from;
+}
+
+void dbio_stripe_init(struct dbio_stripe *stripe, const struct dbio_space *space, uint64_t size)
+{
+        *stripe = (struct dbio_stripe){.space = *space, .size = size, .per_file = UINT64_MAX};
+        stripe->first_file = space->from / space->file_size;
+        for (uint64_t file = stripe->first_file; file * space->file_size < space->to; file++) {
+                uint64_t base = file_base(stripe, file), room = (dbio_space_end(space, base) - base) / size;
+
+                if (!room && stripe->per_file == UINT64_MAX) {
+                        stripe->first_file = file + 1; /* the region begins too near a file's end */
+                        continue;
+                }
+                if (!room)
+                        break;
+                stripe->files++;
+                stripe->per_file = room < stripe->per_file ? room : stripe->per_file;
+        }
+        stripe->n = stripe->files * stripe->per_file;
+}
+
+uint64_t dbio_stripe_offset(const struct dbio_stripe *stripe, uint64_t i)
+{
+        i %= stripe->n;
+        return file_base(stripe, stripe->first_file + i % stripe->files) + i / stripe->files * stripe->size;
+}

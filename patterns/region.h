@@ -48,4 +48,15 @@ static inline uint64_t dbio_slots_offset(const struct dbio_slots *slots, uint64_
         return slots->next + i / slots->middle * slots->file_size + i % slots->middle * slots->size;
 }
 
+/* Places for streams that allocate: the files of the region in turn, `size` bytes at a time, as proportional fill gives
+ * them where files are equally free (contract §3, files). Round again at the end. */
+struct dbio_stripe {
+        struct dbio_space space;
+        uint64_t size, per_file, n; /* n = places in all */
+        uint64_t first_file, files;
+};
+/* size must fit into the region. */
+void dbio_stripe_init(struct dbio_stripe *stripe, const struct dbio_space *space, uint64_t size);
+uint64_t dbio_stripe_offset(const struct dbio_stripe *stripe, uint64_t i);
+
 #endif
