@@ -128,6 +128,10 @@ int dbio_copy_compile(const struct dbio_pattern_env *env, const struct dbio_stre
         if (dbio_pattern_space(&c->from, env, plan->from, plan->from_region, plan->io, err) ||
             dbio_pattern_space(&c->to, env, plan->to, plan->to_region, plan->io, err))
                 return -1;
+        if (plan->to == keys->target) /* the stream's own target first */
+                dbio_stream_add_use(out, plan->to, false, true, &c->to);
+        dbio_stream_add_use(out, plan->from, true, false, &c->from);
+        dbio_stream_add_use(out, plan->to, false, true, &c->to);
         uint64_t size = c->from.to - c->from.from, room = c->to.to - c->to.from;
         bool restore = plan->to == keys->target;
 
@@ -137,8 +141,6 @@ int dbio_copy_compile(const struct dbio_pattern_env *env, const struct dbio_stre
         else if (!restore && (double)size * plan->changed / plan->compression > (double)room)
                 return dbio_err_set(err, DBIO_USAGE, "to: the backup of %.1f GiB does not fit into %.1f GiB",
                                     (double)size * plan->changed / plan->compression / (1 << 30), (double)room / (1 << 30));
-        dbio_stream_add_use(out, plan->from, true, false, &c->from);
-        dbio_stream_add_use(out, plan->to, false, true, &c->to);
         out->max_length = (uint32_t)plan->io;
         return 0;
 }

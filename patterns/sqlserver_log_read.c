@@ -139,7 +139,7 @@ const struct dbio_pattern dbio_sqlserver_log_read = {
         .versions = dbio_sqlserver_versions,
         .fields = fields,
         .config_size = sizeof(struct config),
-        .example = "{pattern: sqlserver.log_read, target: log, every: 15m, bytes: 512M, to: backup}",
+        .example = "{pattern: sqlserver.log_read, target: log, every: 60s, bytes: 512M, to: backup}",
         .write_through = true,
         .compile = compile,
 };

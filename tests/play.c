@@ -242,6 +242,8 @@ static uint64_t next_time(const struct machine *m)
 {
         uint64_t next = m->nheap ? m->heap[0].completed_ns : UINT64_MAX;
 
+        if (m->play->max_ops && m->play->nops >= m->play->max_ops)
+                return next;
         for (unsigned i = 0; i < m->nstates; i++) {
                 const struct source_state *state = &m->states[i];
                 uint64_t start = state->stream->start_ns, at = UINT64_MAX;

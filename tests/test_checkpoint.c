@@ -46,10 +46,10 @@ START_TEST(episodes_come_when_due_and_write_each_page_once)
                 ck_assert_int_eq(op->kind, DBIO_WRITE);
                 ck_assert_int_eq(op->role, DBIO_ROLE_CHECKPOINT);
                 ck_assert_int_eq(op->flags, DBIO_OP_DSYNC);
-                ck_assert(op->offset % 8192 == 0 && op->length % 8192 == 0 && op->length <= 32 * 8192);
+                expect(op->offset % 8192 == 0 && op->length % 8192 == 0 && op->length <= 32 * 8192);
                 for (uint64_t p = op->offset / 8192; p < (op->offset + op->length) / 8192; p++) {
-                        ck_assert(p < 1 << 20);
-                        ck_assert(!seen[p]);
+                        expect(p < 1 << 20);
+                        expect(!seen[p]);
                         seen[p] = 1;
                 }
         }
@@ -112,11 +112,11 @@ START_TEST(governor_shrinks_and_grows_back)
                 double v = bed.play.gauges[i].value;
                 bool down = fabs(v - floor(fmax(2, last * 0.75))) <= 1, up = fabs(v - fmin(1600, last * 1.1 + 1)) <= 2;
 
-                ck_assert_msg(down || up, "%f after %f", v, last);
+                expect_msg(down || up, "%f after %f", v, last);
                 shrunk |= down && v < last;
                 last = v;
         }
-        ck_assert(shrunk);
+        expect(shrunk);
         ck_assert_double_eq(last, 2); /* 30 ms is never good enough */
         ck_assert_uint_eq(bed.play.episodes[0].outstanding_target, 2);
         ck_assert_uint_gt(bed.play.episodes[0].stalls, 1000);
@@ -186,7 +186,7 @@ START_TEST(manual_runs_once_and_spreads_over_its_duration)
         ck_assert_uint_eq(bed.play.nepisodes, 1);
         ck_assert_uint_eq(bed.play.episodes[0].begin_ns, 5 * S);
         ck_assert_double_eq_tol((double)bed.play.episodes[0].end_ns, 15e9, 0.2e9);
-        ck_assert(bed.streams[0].sources[0]->ended);
+        expect(bed.streams[0].sources[0]->ended);
         bed_release(&bed);
 }
 END_TEST

@@ -30,12 +30,12 @@ static struct figures episode(struct dbio_space space, const struct dbio_dirty_k
 
         if (!isnan(keys->density))
                 plan.window_pages = (uint64_t)ceil((double)pages / keys->density);
-        ck_assert_int_eq(dbio_dirty_map_init(&map, &space, 8192, &err), 0);
-        ck_assert_int_eq(dbio_dirty_maker_init(&maker, &map, &plan, &err), 0);
+        expect(dbio_dirty_map_init(&map, &space, 8192, &err) == 0);
+        expect(dbio_dirty_maker_init(&maker, &map, &plan, &err) == 0);
         dbio_dirty_maker_begin(&maker, pages);
         while (!dbio_dirty_maker_step(&maker, 1000))
                 ;
-        ck_assert_uint_eq(map.nold, pages);
+        expect(map.nold == pages);
         char *due = malloc(map.npages);
         for (uint64_t i = 0; i < map.npages; i++)
                 due[i] = dbio_dirty_map_is_dirty(&map, i);
@@ -45,10 +45,10 @@ static struct figures episode(struct dbio_space space, const struct dbio_dirty_k
                         continue;
                 struct dbio_gather run = dbio_gather_take(&map, page, cap);
 
-                ck_assert(run.page <= page && page < run.page + run.pages && run.pages <= cap);
-                ck_assert_uint_eq(run.page / file, (run.page + run.pages - 1) / file);
+                expect(run.page <= page && page < run.page + run.pages && run.pages <= cap);
+                expect(run.page / file == (run.page + run.pages - 1) / file);
                 for (unsigned i = 0; i < run.pages; i++) {
-                        ck_assert(due[run.page + i]); /* dirty, and not written before */
+                        expect(due[run.page + i]); /* dirty, and not written before */
                         due[run.page + i] = 0;
                 }
                 figures.writes++;
@@ -56,8 +56,8 @@ static struct figures episode(struct dbio_space space, const struct dbio_dirty_k
                 if (run.pages > figures.largest)
                         figures.largest = run.pages;
         }
-        ck_assert_uint_eq(figures.pages, pages);
-        ck_assert_uint_eq(map.nold + map.nfresh, 0);
+        expect(figures.pages == pages);
+        expect(map.nold + map.nfresh == 0);
         free(due);
         dbio_dirty_map_release(&map);
         return figures;
@@ -129,11 +129,11 @@ START_TEST(density_is_solved_for_pages_per_write)
 {
         ck_assert_double_eq_tol(dbio_dirty_density(DBIO_DIRTY_EXTENTS, 16.07, 32, 8), 0.5466, 0.00005);
         ck_assert_double_eq_tol(dbio_dirty_density(DBIO_DIRTY_PAGES, 1.40, 32, 8), 1 - 1 / 1.4, 1e-12);
-        ck_assert(isnan(dbio_dirty_density(DBIO_DIRTY_EXTENTS, 33, 32, 8)));
-        ck_assert(isnan(dbio_dirty_density(DBIO_DIRTY_EXTENTS, 7, 32, 8)));
-        ck_assert(isnan(dbio_dirty_density(DBIO_DIRTY_PAGES, 33, 32, 8)));
-        ck_assert(isnan(dbio_dirty_density(DBIO_DIRTY_PAGES, 0.5, 32, 8)));
-        ck_assert(isnan(dbio_dirty_density(DBIO_DIRTY_DENSE, 16, 32, 8)));
+        expect(isnan(dbio_dirty_density(DBIO_DIRTY_EXTENTS, 33, 32, 8)));
+        expect(isnan(dbio_dirty_density(DBIO_DIRTY_EXTENTS, 7, 32, 8)));
+        expect(isnan(dbio_dirty_density(DBIO_DIRTY_PAGES, 33, 32, 8)));
+        expect(isnan(dbio_dirty_density(DBIO_DIRTY_PAGES, 0.5, 32, 8)));
+        expect(isnan(dbio_dirty_density(DBIO_DIRTY_DENSE, 16, 32, 8)));
 }
 END_TEST
 
@@ -143,10 +143,10 @@ START_TEST(runs_end_at_files_and_the_last_extent_holds_the_rest)
         struct dbio_dirty_keys extents = {.map = DBIO_DIRTY_EXTENTS, .density = NAN, .pages_per_write = NAN, .stride = 2};
         struct figures figures = episode(whole(2560, 10), &dense, 2560, false, 128); /* files of 256 pages */
 
-        ck_assert_uint_eq(figures.writes, 20);
+        expect(figures.writes == 20);
         episode(whole(2560, 10), &dense, 2560, true, 128);
         figures = episode(whole(800, 1), &extents, 5, false, 32);
-        ck_assert_uint_eq(figures.writes, 1);
+        expect(figures.writes == 1);
         figures = episode(whole(800, 1), &extents, 797, false, 32); /* most are dirty: drawn the other way round */
         ck_assert_uint_ge(figures.writes, 25);
 }
@@ -163,14 +163,14 @@ START_TEST(windows_move_and_hold)
         struct dbio_err err = {0};
         uint64_t before = UINT64_MAX, same = 0;
 
-        ck_assert_int_eq(dbio_dirty_map_init(&map, &space, 8192, &err), 0);
-        ck_assert_int_eq(dbio_dirty_maker_init(&maker, &map, &plan, &err), 0);
+        expect(dbio_dirty_map_init(&map, &space, 8192, &err) == 0);
+        expect(dbio_dirty_maker_init(&maker, &map, &plan, &err) == 0);
         for (int i = 0; i < 50; i++) {
                 uint64_t page;
                 struct dbio_sweep sweep;
 
                 dbio_dirty_maker_move(&maker);
-                ck_assert_uint_eq(maker.window % 8, 0);
+                expect(maker.window % 8 == 0);
                 same += maker.window == before;
                 before = maker.window;
                 dbio_dirty_maker_begin(&maker, 800);
@@ -178,15 +178,15 @@ START_TEST(windows_move_and_hold)
                         ;
                 dbio_sweep_begin(&sweep, &map, false, 0);
                 while (dbio_sweep_next(&sweep, 100000, &page) > 0) {
-                        ck_assert(page >= maker.window && page < maker.window + 1600);
+                        expect(page >= maker.window && page < maker.window + 1600);
                         dbio_gather_take(&map, page, 32);
                 }
         }
         ck_assert_uint_le(same, 1);
         plan.pages = 1601;
-        ck_assert_int_eq(dbio_dirty_maker_init(&maker, &map, &plan, &err), -1);
+        expect(dbio_dirty_maker_init(&maker, &map, &plan, &err) == -1);
         plan.pages = plan.window_pages = 100001;
-        ck_assert_int_eq(dbio_dirty_maker_init(&maker, &map, &plan, &err), -1);
+        expect(dbio_dirty_maker_init(&maker, &map, &plan, &err) == -1);
         dbio_dirty_map_release(&map);
 }
 END_TEST
@@ -202,23 +202,23 @@ START_TEST(pages_enter_at_a_rate)
         struct dbio_dirty_maker maker;
         struct dbio_err err = {0};
 
-        ck_assert_int_eq(dbio_dirty_map_init(&map, &space, 8192, &err), 0);
-        ck_assert_int_eq(dbio_dirty_maker_init(&maker, &map, &plan, &err), 0);
+        expect(dbio_dirty_map_init(&map, &space, 8192, &err) == 0);
+        expect(dbio_dirty_maker_init(&maker, &map, &plan, &err) == 0);
         while (!dbio_dirty_maker_advance(&maker, 2000000000, 100))
                 ;
-        ck_assert_uint_eq(map.nold, 0);
+        expect(map.nold == 0);
         ck_assert_double_eq_tol((double)map.nfresh, 100000 * (1 - exp(-1)), 700);
         uint64_t n = map.nfresh, page;
         dbio_dirty_map_age(&map);
-        ck_assert_uint_eq(map.nold, n);
-        ck_assert_uint_eq(map.nfresh, 0);
+        expect(map.nold == n);
+        expect(map.nfresh == 0);
         /* fresh neighbours are taken along, and counted as such */
-        ck_assert(dbio_dirty_map_find(&map, 50000, &page));
+        expect(dbio_dirty_map_find(&map, 50000, &page));
         while (dbio_dirty_map_is_dirty(&map, page + 1))
                 page++;
-        ck_assert(dbio_dirty_map_set_fresh(&map, page + 1));
-        ck_assert_uint_eq(dbio_gather_take(&map, page, 128).avoided >= 1, 1);
-        ck_assert_uint_eq(map.nfresh, 0);
+        expect(dbio_dirty_map_set_fresh(&map, page + 1));
+        expect(dbio_gather_take(&map, page, 128).avoided >= 1);
+        expect(map.nfresh == 0);
         dbio_dirty_map_release(&map);
 }
 END_TEST
@@ -230,11 +230,11 @@ START_TEST(shared_maps_must_agree)
         struct dbio_dirty_map map = {0};
         struct dbio_err err = {0};
 
-        ck_assert_int_eq(dbio_dirty_map_join(&map, &region, &geometry, 8192, &err), 0);
-        ck_assert_int_eq(dbio_dirty_map_join(&map, &region, &geometry, 8192, &err), 0);
-        ck_assert_int_eq(dbio_dirty_map_join(&map, &half, &geometry, 8192, &err), -1);
-        ck_assert_int_eq(dbio_dirty_map_join(&map, &region, &geometry, 16384, &err), -1);
-        ck_assert_int_eq(err.code, DBIO_USAGE);
+        expect(dbio_dirty_map_join(&map, &region, &geometry, 8192, &err) == 0);
+        expect(dbio_dirty_map_join(&map, &region, &geometry, 8192, &err) == 0);
+        expect(dbio_dirty_map_join(&map, &half, &geometry, 8192, &err) == -1);
+        expect(dbio_dirty_map_join(&map, &region, &geometry, 16384, &err) == -1);
+        expect(err.code == DBIO_USAGE);
         dbio_dirty_map_release(&map);
 }
 END_TEST

@@ -16,7 +16,7 @@ START_TEST(sequences_are_their_own)
         dbio_rng_init(&a, dbio_rng_seed(1, "p", "s", 0));
         dbio_rng_init(&b, dbio_rng_seed(1, "p", "s", 0));
         for (int i = 0; i < 1000; i++)
-                ck_assert_uint_eq(dbio_rng_next(&a), dbio_rng_next(&b));
+                expect(dbio_rng_next(&a) == dbio_rng_next(&b));
         uint64_t one = dbio_rng_seed(1, "p", "s", 0);
         ck_assert_uint_ne(one, dbio_rng_seed(2, "p", "s", 0));
         ck_assert_uint_ne(one, dbio_rng_seed(1, "q", "s", 0));
@@ -32,10 +32,10 @@ START_TEST(generator_is_xoshiro256starstar)
 {
         struct dbio_rng rng = {{1, 2, 3, 4}};
 
-        ck_assert_uint_eq(dbio_rng_next(&rng), 11520);
-        ck_assert_uint_eq(dbio_rng_next(&rng), 0);
-        ck_assert_uint_eq(dbio_rng_next(&rng), 1509978240);
-        ck_assert_uint_eq(dbio_rng_next(&rng), 1215971899390074240u);
+        expect(dbio_rng_next(&rng) == 11520);
+        expect(dbio_rng_next(&rng) == 0);
+        expect(dbio_rng_next(&rng) == 1509978240);
+        expect(dbio_rng_next(&rng) == 1215971899390074240u);
 }
 END_TEST
 
@@ -72,7 +72,7 @@ START_TEST(zipf_has_its_frequencies)
                 for (int i = 0; i < DRAWS; i++) {
                         uint64_t k = dbio_zipf_next(&zipf, &rng);
 
-                        ck_assert(k >= 1 && k <= N);
+                        expect(k >= 1 && k <= N);
                         counts[k]++;
                 }
                 for (int k = 1; k <= N; k++)
@@ -100,7 +100,7 @@ START_TEST(scatter_is_a_permutation)
                         uint64_t at = dbio_scatter_at(&scatter, i);
 
                         ck_assert_uint_lt(at, sizes[s]);
-                        ck_assert(!seen[at]);
+                        expect(!seen[at]);
                         seen[at] = 1;
                         neighbours += i && (at == before + 1 || before == at + 1);
                         before = at;
@@ -129,7 +129,7 @@ START_TEST(hot_places_get_their_share)
                         hot++;
                         hot_ops += counts[i];
                 }
-        ck_assert_uint_eq(hot, 100);
+        expect(hot == 100);
         ck_assert_double_eq_tol(hot_ops / 1e6, 0.9, 0.002);
 }
 END_TEST
@@ -164,28 +164,28 @@ START_TEST(slots_stay_inside_files)
         struct dbio_err err = {0};
         uint64_t size = 3 << 20, before = 0;
 
-        ck_assert_int_eq(dbio_space_init(&space, &region, &geometry, 8192, size, &err), 0);
-        ck_assert_uint_eq(space.from, (3 << 20) + 8192);
-        ck_assert_uint_eq(space.to, 27 << 20);
+        expect(dbio_space_init(&space, &region, &geometry, 8192, size, &err) == 0);
+        expect(space.from == (3 << 20) + 8192);
+        expect(space.to == 27 << 20);
         dbio_slots_init(&slots, &space, size);
-        ck_assert_uint_eq(slots.n, 2 + 3 + 2); /* 7 MiB less a page, 10, 7 */
+        expect(slots.n == 2 + 3 + 2); /* 7 MiB less a page, 10, 7 */
         for (uint64_t i = 0; i < slots.n; i++) {
                 uint64_t offset = dbio_slots_offset(&slots, i);
 
                 ck_assert_uint_ge(offset, i ? before + size : space.from);
                 ck_assert_uint_le(offset + size, space.to);
-                ck_assert_uint_eq(offset / geometry.file_size, (offset + size - 1) / geometry.file_size);
+                expect(offset / geometry.file_size == (offset + size - 1) / geometry.file_size);
                 before = offset;
         }
-        ck_assert_uint_eq(dbio_space_fit(&space, 8 << 20, size), 10 << 20);
-        ck_assert_uint_eq(dbio_space_fit(&space, 26 << 20, size), space.from);
+        expect(dbio_space_fit(&space, 8 << 20, size) == 10 << 20);
+        expect(dbio_space_fit(&space, 26 << 20, size) == space.from);
 
         region.to = (struct dbio_amount){.bytes = 31 << 20, .share = NAN};
-        ck_assert_int_eq(dbio_space_init(&space, &region, &geometry, 8192, size, &err), -1);
-        ck_assert_int_eq(err.code, DBIO_USAGE);
+        expect(dbio_space_init(&space, &region, &geometry, 8192, size, &err) == -1);
+        expect(err.code == DBIO_USAGE);
         region.to = (struct dbio_amount){.bytes = 4 << 20, .share = NAN};
-        ck_assert_int_eq(dbio_space_init(&space, &region, &geometry, 8192, size, &err), -1); /* no room */
-        ck_assert_int_eq(dbio_space_init(&space, &region, &geometry, 512, 700, &err), -1);   /* no sector's multiple */
+        expect(dbio_space_init(&space, &region, &geometry, 8192, size, &err) == -1); /* no room */
+        expect(dbio_space_init(&space, &region, &geometry, 512, 700, &err) == -1);   /* no sector's multiple */
 }
 END_TEST
 
@@ -198,9 +198,9 @@ START_TEST(uniform_arrivals_take_turns)
         for (unsigned t = 0; t < 3; t++)
                 dbio_pace_init(&pace[t], 1000, true, t, 3);
         for (uint64_t k = 0; k < 3000; k++)
-                ck_assert_uint_eq(dbio_pace_next(&pace[k % 3], &rng), k * 1000000);
+                expect(dbio_pace_next(&pace[k % 3], &rng) == k * 1000000);
         dbio_pace_init(&pace[0], NAN, false, 0, 3);
-        ck_assert_uint_eq(dbio_pace_next(&pace[0], &rng), DBIO_NO_DUE);
+        expect(dbio_pace_next(&pace[0], &rng) == DBIO_NO_DUE);
 }
 END_TEST
 

@@ -31,7 +31,7 @@ START_TEST(random_reads_are_uniform)
                 uint64_t offset = bed.play.ops[i].op.offset;
 
                 ck_assert_uint_eq(bed.play.ops[i].op.length, 8192);
-                ck_assert(offset % 8192 == 0 && offset >= 4ull << 30 && offset < 8ull << 30);
+                expect(offset % 8192 == 0 && offset >= 4ull << 30 && offset < 8ull << 30);
                 bins[(offset - (4ull << 30)) / (64ull << 20)]++;
         }
         for (int i = 0; i < 64; i++)
@@ -110,7 +110,7 @@ START_TEST(ramp_up_reads_whole_extents)
         bed.play.max_ops = 1000;
         bed_play(&bed, UINT64_MAX - 1, MS);
         for (uint64_t i = 0; i < bed.play.nops; i++)
-                ck_assert(bed.play.ops[i].op.length == 65536 && bed.play.ops[i].op.offset % 65536 == 0);
+                expect(bed.play.ops[i].op.length == 65536 && bed.play.ops[i].op.offset % 65536 == 0);
         bed_release(&bed);
 }
 END_TEST
@@ -133,7 +133,7 @@ START_TEST(lookups_end_with_their_rows)
                         if (bed.play.ops[i].outstanding > most)
                                 most = bed.play.ops[i].outstanding;
                 ck_assert_uint_eq(most, 64);
-                ck_assert(bed.streams[0].sources[0]->ended && bed.streams[0].sources[1]->ended);
+                expect(bed.streams[0].sources[0]->ended && bed.streams[0].sources[1]->ended);
                 bed_release(&bed);
         }
 }
@@ -220,7 +220,7 @@ START_TEST(key_order_reads_runs)
                         const struct dbio_op *op = &bed.play.ops[k].op;
 
                         for (uint64_t p = op->offset / 8192; p < (op->offset + op->length) / 8192; p++) {
-                                ck_assert(!seen[p]);
+                                expect(!seen[p]);
                                 seen[p] = 1;
                         }
                         pages += op->length / 8192;
@@ -259,7 +259,7 @@ START_TEST(extent_fragmentation_cuts_at_extents)
         bed_play(&bed, UINT64_MAX - 1, MS);
         ck_assert_uint_eq(bed.play.nops, (1 << 30) / 131072);
         for (uint64_t i = 0; i < bed.play.nops; i++)
-                ck_assert(bed.play.ops[i].op.length == 65536 && bed.play.ops[i].op.offset == i * 131072);
+                expect(bed.play.ops[i].op.length == 65536 && bed.play.ops[i].op.offset == i * 131072);
         bed_release(&bed);
 }
 END_TEST
@@ -331,7 +331,7 @@ START_TEST(passes_with_a_length_start_anywhere_and_wrap)
         for (unsigned e = 1; e <= 10; e++) {
                 ck_assert_uint_eq(bed.play.episodes[e - 1].pages, 16000);
                 ck_assert_uint_eq(bed.play.episodes[e - 1].begin_ns, (e - 1) * 10 * S);
-                ck_assert(e == 1 || starts[e] != starts[e - 1]);
+                expect(e == 1 || starts[e] != starts[e - 1]);
         }
         bed_release(&bed);
 }
@@ -345,7 +345,7 @@ START_TEST(repeated_passes_follow_each_other)
         bed_init(&bed);
         bed.targets[0].file_size = 64 << 20;
         add(&bed, "sqlserver.scan", &keys, "{repeat: yes}");
-        ck_assert(bed.streams[0].flags & DBIO_STREAM_ENDLESS);
+        expect(bed.streams[0].flags & DBIO_STREAM_ENDLESS);
         bed_play(&bed, 1 * S, MS);
         ck_assert_uint_ge(bed.play.nepisodes, 10);
         for (unsigned e = 1; e < bed.play.nepisodes; e++)
@@ -372,9 +372,9 @@ START_TEST(io_random_mixes_sizes_reads_and_fsyncs)
                 writes += op->kind == DBIO_WRITE;
                 fsyncs += op->kind == DBIO_FSYNC;
                 large += op->length == 65536;
-                ck_assert(op->kind != DBIO_FSYNC || (op->length == 0 && op->offset == 0));
-                ck_assert(op->length == 0 || op->offset % op->length == 0);
-                ck_assert(!(op->flags & DBIO_OP_DSYNC));
+                expect(op->kind != DBIO_FSYNC || (op->length == 0 && op->offset == 0));
+                expect(op->length == 0 || op->offset % op->length == 0);
+                expect(!(op->flags & DBIO_OP_DSYNC));
         }
         ck_assert_double_eq_tol(reads / (reads + writes), 0.6, 0.006);
         ck_assert_double_eq_tol(large / (reads + writes), 0.3, 0.006);
