@@ -7,12 +7,20 @@
 
 /* By name; declared here, as nothing else may know them. */
 extern const struct dbio_pattern dbio_innodb_binlog;
+extern const struct dbio_pattern dbio_innodb_change_buffer_merge;
+extern const struct dbio_pattern dbio_innodb_lru_flush;
 extern const struct dbio_pattern dbio_innodb_page_cleaner;
+extern const struct dbio_pattern dbio_innodb_page_read;
+extern const struct dbio_pattern dbio_innodb_purge;
+extern const struct dbio_pattern dbio_innodb_recovery;
 extern const struct dbio_pattern dbio_innodb_redo_log;
+extern const struct dbio_pattern dbio_innodb_scan;
 extern const struct dbio_pattern dbio_io_random;
 extern const struct dbio_pattern dbio_io_sequential;
 extern const struct dbio_pattern dbio_oltp_transaction;
 extern const struct dbio_pattern dbio_oracle_lgwr;
+extern const struct dbio_pattern dbio_oracle_multiblock_read;
+extern const struct dbio_pattern dbio_oracle_sequential_read;
 extern const struct dbio_pattern dbio_postgres_wal;
 extern const struct dbio_pattern dbio_sqlserver_backup;
 extern const struct dbio_pattern dbio_sqlserver_bulk_load;
@@ -33,12 +41,20 @@ extern const struct dbio_pattern dbio_sqlserver_spill;
 
 const struct dbio_pattern *const dbio_patterns[] = {
         &dbio_innodb_binlog,
+        &dbio_innodb_change_buffer_merge,
+        &dbio_innodb_lru_flush,
         &dbio_innodb_page_cleaner,
+        &dbio_innodb_page_read,
+        &dbio_innodb_purge,
+        &dbio_innodb_recovery,
         &dbio_innodb_redo_log,
+        &dbio_innodb_scan,
         &dbio_io_random,
         &dbio_io_sequential,
         &dbio_oltp_transaction,
         &dbio_oracle_lgwr,
+        &dbio_oracle_multiblock_read,
+        &dbio_oracle_sequential_read,
         &dbio_postgres_wal,
         &dbio_sqlserver_backup,
         &dbio_sqlserver_bulk_load,

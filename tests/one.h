@@ -18,6 +18,7 @@ struct one {
         unsigned pages[4];
         unsigned nstreams;
         struct dbio_stream streams[ONE_STREAMS];
+        void *configs[ONE_STREAMS]; /* sources may refer to them */
         struct dbio_err err;
 };
 
@@ -111,9 +112,10 @@ static inline int one_add(struct one *one, const char *name, const struct dbio_s
                         .start_ns = keys->start_ns, .stop_ns = UINT64_MAX};
                 result = pattern->compile(&env, keys, config, &one->streams[one->nstreams], &one->err);
                 if (!result)
-                        one->nstreams++;
+                        one->configs[one->nstreams++] = config;
         }
-        free(config);
+        if (result)
+                free(config);
         dbio_doc_release(&doc);
         return result;
 }
@@ -139,6 +141,7 @@ static inline void one_release(struct one *one, bool sources)
                 for (unsigned k = 0; sources && k < one->streams[i].nsources; k++)
                         one->streams[i].sources[k]->class->free(one->streams[i].sources[k]);
                 free(one->streams[i].sources);
+                free(one->configs[i]);
         }
         one->nstreams = 0;
 }
