@@ -34,7 +34,8 @@ struct dbio_slot {
         uint64_t after;          /* log position that must be durable */
         uint64_t hba_wait_ns;
         int64_t result;          /* bytes of all commands, or the first -errno */
-        void *buffer;            /* of writes */
+        void *buffer;            /* of writes, and of reads where they own one */
+        uint32_t verify;         /* the worker's, under --verify: what was there before a read; 0 = none */
         struct dbio_figures *figures; /* the worker's */
         uint32_t lane, stream, next;
         uint32_t turn;           /* in which it was formed */

@@ -33,6 +33,7 @@ struct dbio_run {
         uint64_t *write_bytes, scratch_bytes; /* per worker; of each */
         unsigned char *arena;
         size_t arena_bytes;
+        struct dbio_verify *verify; /* NULL without --verify */
         bool dead;                 /* ios of a timed out phase may still write into the arena */
 
         /* threads; the mutex guards what follows */
@@ -342,6 +343,7 @@ static void init_worker(struct dbio_run *run, unsigned number)
         worker->timeout_ns = run->options.timeout_ns;
         worker->max_errors = run->options.max_errors;
         worker->null_payload = run->options.null_payload;
+        worker->verify = run->verify;
         worker->user = run;
         if (!worker->ncommands)
                 worker->ncommands = 1;
@@ -384,6 +386,22 @@ static int make_arena(struct dbio_run *run, struct dbio_err *err)
         return 0;
 }
 
+static int make_verify(struct dbio_run *run, struct dbio_err *err)
+{
+        if (!run->options.verify)
+                return 0;
+        if (run->clock->is_virtual || run->options.null_payload)
+                return dbio_err_set(err, DBIO_USAGE, "--verify needs real data: not on engine %s",
+                                    run->options.backend->name);
+        if (dbio_verify_new(&run->verify, run->targets, err))
+                return -1;
+        for (unsigned i = 0; i < run->nworkers; i++)
+                if (dbio_verify_reads_init(&run->workers[i].verify_reads, run->workers[i].ncommands + 1,
+                                           run->scratch_bytes))
+                        return dbio_err_set(err, DBIO_IO, "out of memory");
+        return 0;
+}
+
 static int init_run(struct dbio_run *run, struct dbio_err *err)
 {
         run->ncpus = count_cpus();
@@ -419,7 +437,7 @@ int dbio_run_open(struct dbio_run **out, struct dbio_schedule *schedule, struct 
                 run->options.scale_time = 1;
         run->schedule = schedule;
         run->targets = targets;
-        if (init_run(run, err) || plan_all(run, err) || make_arena(run, err))
+        if (init_run(run, err) || plan_all(run, err) || make_arena(run, err) || make_verify(run, err))
                 goto fail;
         for (unsigned i = 0; i < run->nworkers; i++)
                 init_worker(run, i);
@@ -434,6 +452,7 @@ fail:
                 munmap(run->arena, run->arena_bytes);
         for (unsigned i = 0; run->workers && i < run->nworkers; i++)
                 dbio_worker_close(&run->workers[i]);
+        dbio_verify_free(run->verify);
         free(run->files);
         free(run->workers);
         free(run->write_bytes);
@@ -458,11 +477,26 @@ void dbio_run_close(struct dbio_run *run)
         stop_threads(run);
         if (!run->dead)
                 munmap(run->arena, run->arena_bytes);
+        dbio_verify_free(run->verify);
         free(run->files);
         free(run->workers);
         free(run->write_bytes);
         free(run->metrics);
         free(run);
+}
+
+int dbio_run_verify(struct dbio_run *run, void (*progress)(void *user, const char *what, uint64_t done, uint64_t all),
+                    void *user, struct dbio_verify_report *report, struct dbio_err *err)
+{
+        int result = 0;
+
+        memset(report, 0, sizeof *report);
+        if (!run->verify)
+                return 0;
+        if (!run->dead)
+                result = dbio_verify_sweep(run->verify, run->options.stop, progress, user, err);
+        dbio_verify_report(run->verify, report);
+        return result;
 }
 
 /* --- a phase ------------------------------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "engine/pacer.h"
 #include "engine/schedule.h"
 #include "engine/target.h"
+#include "engine/verify.h"
 
 enum dbio_pacing { DBIO_PACING_PRECISE, DBIO_PACING_BALANCED, DBIO_PACING_FRUGAL };
 
@@ -61,6 +62,12 @@ void dbio_run_plan(const struct dbio_run *run, const struct dbio_phase *phase, u
 int dbio_run_phase(struct dbio_run *run, struct dbio_phase *phase,
                    void (*tick)(void *user, struct dbio_metrics *const *metrics, unsigned nr, uint64_t elapsed_ns),
                    void *user, struct dbio_phase_result *result, struct dbio_err *err);
+
+/* Under --verify, after the last phase: reads again what was written and reports all that was found, also by the phases'
+ * reads; nothing without --verify. A report with anything in `wrong` leads to exit code DBIO_MISMATCH. After a timeout
+ * nothing is read again. DBIO_IO. */
+int dbio_run_verify(struct dbio_run *run, void (*progress)(void *user, const char *what, uint64_t done, uint64_t all),
+                    void *user, struct dbio_verify_report *report, struct dbio_err *err);
 
 void dbio_phase_result_release(struct dbio_phase_result *result);
 void dbio_run_close(struct dbio_run *run);

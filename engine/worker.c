@@ -42,6 +42,7 @@ void dbio_worker_close(struct dbio_worker *w)
         w->free_ios = NULL;
         dbio_payload_release(&w->payload);
         dbio_buffers_release(&w->buffers);
+        dbio_verify_reads_release(&w->verify_reads);
 }
 
 static uint64_t now(struct dbio_worker *w)
@@ -109,6 +110,19 @@ static struct dbio_io *make_io(struct dbio_worker *w, const struct dbio_command 
         return io;
 }
 
+static void begin_verified(struct dbio_worker *w, struct dbio_slot *slot)
+{
+        const struct dbio_op *op = &slot->op;
+
+        slot->verify = 0;
+        if (op->kind == DBIO_WRITE || op->kind == DBIO_TRIM)
+                dbio_verify_begin(w->verify, op->target, op->offset, op->length,
+                                  op->kind == DBIO_WRITE ? slot->buffer : NULL);
+        else if (op->kind == DBIO_READ && (slot->verify = dbio_verify_reads_take(&w->verify_reads)))
+                dbio_verify_read_begin(w->verify, op->target, op->offset, op->length,
+                                       dbio_verify_reads_at(&w->verify_reads, slot->verify));
+}
+
 static void begin_op(struct dbio_worker *w, struct dbio_slot *slot)
 {
         slot->submitted_ns = 0;
@@ -116,6 +130,8 @@ static void begin_op(struct dbio_worker *w, struct dbio_slot *slot)
         dbio_metrics_submitted(slot->figures);
         if (slot->op.kind == DBIO_WRITE && slot->buffer && !w->null_payload)
                 dbio_payload_stamp(&w->payload, slot->buffer, slot->op.length);
+        if (w->verify)
+                begin_verified(w, slot);
 }
 
 /* Fills the batch from the pacer; true where more is to come in another call. */
@@ -212,6 +228,21 @@ static void note_error(struct dbio_worker *w, const struct dbio_slot *slot, bool
                 stop_all(w, DBIO_STOP_ERRORS);
 }
 
+static void end_verified(struct dbio_worker *w, struct dbio_slot *slot)
+{
+        const struct dbio_op *op = &slot->op;
+
+        if (op->kind == DBIO_WRITE || op->kind == DBIO_TRIM)
+                dbio_verify_end(w->verify, op->target, op->offset, op->length,
+                                op->kind == DBIO_WRITE && slot->result >= 0);
+        if (!slot->verify)
+                return;
+        if (slot->result >= 0)
+                dbio_verify_read_end(w->verify, op->target, op->offset, op->length, slot->buffer,
+                                     dbio_verify_reads_at(&w->verify_reads, slot->verify));
+        dbio_verify_reads_give(&w->verify_reads, slot->verify);
+}
+
 static void finish_op(struct dbio_worker *w, struct dbio_slot *slot)
 {
         bool moves = slot->op.kind == DBIO_READ || slot->op.kind == DBIO_WRITE;
@@ -219,6 +250,8 @@ static void finish_op(struct dbio_worker *w, struct dbio_slot *slot)
 
         if (is_short)
                 slot->result = -EIO;
+        if (w->verify)
+                end_verified(w, slot);
         w->last_ns = w->now_ns;
         if (__builtin_expect(slot->result < 0, 0)) {
                 dbio_metrics_error(w->metrics, slot->figures);

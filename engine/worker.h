@@ -15,6 +15,7 @@
 #include "engine/pacer.h"
 #include "engine/payload.h"
 #include "engine/target.h"
+#include "engine/verify.h"
 
 enum dbio_stop {
         DBIO_STOP_NOT,
@@ -50,6 +51,8 @@ struct dbio_worker {
         struct dbio_buffers buffers;
         struct dbio_payload payload;
         unsigned ncommands;                      /* most in flight */
+        struct dbio_verify *verify;              /* of all workers; NULL without --verify */
+        struct dbio_verify_reads verify_reads;
 
         /* set by dbio_worker_open */
         void *state;                             /* the backend's */

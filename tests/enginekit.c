@@ -262,9 +262,11 @@ int kit_run(struct kit *kit)
 
         if (!kit->real)
                 kit->options.clock = &kit->clock;
-        result = dbio_run_open(&run, &own.schedule, &targets, &kit->options, &kit->err);
+        result = dbio_run_open(&run, &own.schedule, kit->targets ? kit->targets : &targets, &kit->options, &kit->err);
         if (!result)
                 result = dbio_run_phase(run, &kit->phase, tick, kit, &kit->result, &kit->err);
+        if (!result && kit->options.verify)
+                result = dbio_run_verify(run, NULL, NULL, &kit->verified, &kit->err);
         dbio_run_close(run);
         return result;
 }

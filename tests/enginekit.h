@@ -61,7 +61,9 @@ struct kit {
         struct dbio_source *sources[KIT_STREAMS][64];
         struct kit_source planned[KIT_STREAMS];
         unsigned nfiles;
+        struct dbio_targets *targets;     /* NULL = one of 1 TiB without anything behind it */
         /* after kit_run */
+        struct dbio_verify_report verified; /* under options.verify */
         struct kit_figures figures[KIT_STREAMS];
         struct dbio_phase_result result;
         struct dbio_err err;
