@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGITS_MAX 18
+#define DIGITS_MAX 19
+#define DOUBLE_MAX 1e15
 #define VALUE_MAX  (UINT64_MAX / 2)
 
 struct unit {
@@ -229,6 +230,8 @@ int dbio_parse_factor(const char *text, double *factor, struct dbio_err *err)
                                     text);
         if (*number.rest)
                 return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is no number: write a decimal such as 0.75", text);
+        if (number_double(&number) > DOUBLE_MAX)
+                return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is too large", text);
         *factor = number_double(&number);
         return 0;
 }
@@ -257,6 +260,8 @@ int dbio_parse_rate(const char *text, double *ops_per_s, double *bytes_per_s, st
         unit = unit_find(size_units, suffix);
         if (!unit || (*suffix && !bytes_per_s) || (!*suffix && !ops_per_s))
                 return rate_error(text, ops_per_s, bytes_per_s, err);
+        if (number_double(&number) * (double)unit->factor > DOUBLE_MAX)
+                return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is too large", text);
         if (ops_per_s)
                 *ops_per_s = *suffix ? NAN : number_double(&number);
         if (bytes_per_s)

@@ -1,5 +1,5 @@
 /* Units of the contract (§2, Units). Each parses the whole text; on failure sets a message that says what would be
- * right, code DBIO_USAGE. Numbers are decimals without sign or exponent, at most 18 digits, digits grouped by `_`. */
+ * right, code DBIO_USAGE. Numbers are decimals without sign or exponent, at most 19 digits, digits grouped by `_`. */
 #ifndef DBIO_ENGINE_UNITS_H
 #define DBIO_ENGINE_UNITS_H
 
@@ -7,7 +7,7 @@
 
 #include "engine/err.h"
 
-/* Whole results below UINT64_MAX / 2. */
+/* Whole results are at most UINT64_MAX / 2, others at most 1e15. */
 int dbio_parse_size(const char *text, uint64_t *bytes, struct dbio_err *err);
 int dbio_parse_time(const char *text, uint64_t *ns, struct dbio_err *err);
 int dbio_parse_count(const char *text, uint64_t *count, struct dbio_err *err);

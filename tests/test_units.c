@@ -60,7 +60,8 @@ START_TEST(sizes)
                 {"50%", BAD, "no size"},
                 {"8Q", BAD, "KiB MiB GiB TiB"},
                 {"99999999P", BAD, "too large"},
-                {"9999999999999999999", BAD, "no size"},
+                {"9999999999999999999", BAD, "too large"},
+                {"99999999999999999999", BAD, "no size"},
                 {NULL, 0, NULL},
         };
 
@@ -97,6 +98,8 @@ START_TEST(counts)
                 {"20_000_000", 20000000, NULL},
                 {"16", 16, NULL},
                 {"999999999999999999", 999999999999999999, NULL},
+                {"9223372036854775807", 9223372036854775807, NULL},
+                {"9223372036854775808", BAD, "too large"},
                 {"16.5", BAD, "not a whole number"},
                 {"1,000", BAD, "10_000"},
                 {"1__0", BAD, "10_000"},
@@ -130,6 +133,7 @@ START_TEST(shares_and_factors)
         ck_assert(value == 0.5466);
         ck_assert_int_eq(dbio_parse_factor("16.07", &value, &err), 0);
         ck_assert(value == 16.07);
+        ck_assert_int_eq(dbio_parse_factor("1000000000000001", &value, &err), -1);
         ck_assert_int_eq(dbio_parse_factor("1e3", &value, &err), -1);
         ck_assert_int_eq(dbio_parse_factor("nan", &value, &err), -1);
         ck_assert_int_eq(dbio_parse_factor("50%", &value, &err), -1);
