@@ -253,7 +253,7 @@ static uint64_t next_time(const struct machine *m)
                 } else if (state->at < state->n) {
                         const struct dbio_op *op = &state->buffer[state->at];
 
-                        if (!state->source->class->done && op->due_ns != DBIO_NO_DUE)
+                        if (!state->source->class->done && op->due_ns != DBIO_NO_DUE && op->due_ns + start > m->now)
                                 at = op->due_ns + start;
                         for (unsigned k = 0; k < state->stream->depth; k++)
                                 if (state->slots[k] > m->now && state->slots[k] < at)
