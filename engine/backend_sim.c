@@ -100,6 +100,8 @@ static int sim_open(void **state, const struct dbio_backend_env *env, struct dbi
                 sim_close(backend);
                 return -1;
         }
+        for (unsigned i = 0; i < env->sim->ntargets; i++)
+                env->sim->split[i] = (struct dbio_sim_split){0, 0, 0};
         for (unsigned i = 0; i < env->nfiles; i++) {
                 unsigned target = env->files[i].target;
                 const struct dbio_sim_device *device = &env->sim->devices[env->sim->targets[target].device];

@@ -51,6 +51,8 @@ struct dbio_sim_set {
         unsigned nbindings;
         const struct dbio_binding *bindings;
         unsigned *device_of;               /* of each binding */
+        char (*note_texts)[160];
+        const char **notes;                /* one a target */
 };
 
 /* Loads the bindings' profiles (all simulated; they must outlive the set) and makes the devices: one for each #NAME,
@@ -65,6 +67,9 @@ int dbio_sim_set_place(struct dbio_sim_set *set, const struct dbio_target_spec *
                        const struct dbio_targets *targets, uint64_t seed, struct dbio_err *err);
 /* The hba: block of the first device that has one, NULL where none has. */
 const struct dbio_hba *dbio_sim_set_hba(const struct dbio_sim_set *set);
+/* After a run: one text a target, "" where there is nothing to say of it: how the layout split its ios
+ * (dbio_sim_split_format). The set's own, until the next call. NULL on an empty set. */
+const char *const *dbio_sim_set_notes(struct dbio_sim_set *set);
 void dbio_sim_set_release(struct dbio_sim_set *set);
 
 #endif

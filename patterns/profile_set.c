@@ -126,6 +126,26 @@ const struct dbio_hba *dbio_sim_set_hba(const struct dbio_sim_set *set)
         return NULL;
 }
 
+const char *const *dbio_sim_set_notes(struct dbio_sim_set *set)
+{
+        unsigned n = set->spec.ntargets;
+
+        if (!n)
+                return NULL;
+        if (!set->notes) {
+                set->notes = calloc(n, sizeof *set->notes);
+                set->note_texts = calloc(n, sizeof *set->note_texts);
+        }
+        if (!set->notes || !set->note_texts)
+                return NULL;
+        for (unsigned t = 0; t < n; t++) {
+                dbio_sim_split_format(&set->spec.targets[t].layout, &set->spec.split[t], set->note_texts[t],
+                                      sizeof set->note_texts[t]);
+                set->notes[t] = set->note_texts[t];
+        }
+        return set->notes;
+}
+
 void dbio_sim_set_release(struct dbio_sim_set *set)
 {
         for (unsigned i = 0; set->profiles && i < set->nprofiles; i++)
@@ -135,5 +155,7 @@ void dbio_sim_set_release(struct dbio_sim_set *set)
         free(set->spec.devices);
         free(set->spec.targets);
         free(set->spec.split);
+        free(set->notes);
+        free(set->note_texts);
         memset(set, 0, sizeof *set);
 }

@@ -27,7 +27,7 @@ struct dbio_session {
         struct dbio_store *store;
         struct dbio_host_devices devices; /* under the targets */
         char *host_json, *targets_json, *options_json, *profile_text;
-        char profile_hash[65], trust[256], how[256];
+        char profile_hash[65], trust[1500], how[256];
         unsigned nlimits, nobserved;
         struct dbio_limit *limits, *observed;
 };

@@ -124,7 +124,7 @@ static void inform_profiles(struct dbio_session *session)
                 size_t used = strlen(session->trust);
                 fprintf(all, "%s%s", i ? "---\n" : "", profile->text);
                 if (!strstr(session->trust, profile->name))
-                        snprintf(session->trust + used, sizeof session->trust - used, "%s%s (%s)", used ? "; " : "",
+                        snprintf(session->trust + used, sizeof session->trust - used, "%s%s: %s", used ? " " : "",
                                  profile->name, profile->trust);
         }
         fclose(all);

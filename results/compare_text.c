@@ -77,7 +77,7 @@ char *dbio_compare_row_name(char *text, size_t size, const struct dbio_compare_r
 
 static void print_head(const struct dbio_comparison *c, FILE *out)
 {
-        char left[160], right[64];
+        char left[160], right[64], text[2048];
         const struct dbio_compare_side *sides[2] = {&c->base, &c->new_};
 
         snprintf(left, sizeof left, "COMPARE  %lld %.40s  ->  %lld %.40s", (long long)c->base.runs[0].run_id,
@@ -85,9 +85,11 @@ static void print_head(const struct dbio_comparison *c, FILE *out)
         snprintf(right, sizeof right, "%u + %u repetitions", c->base.used, c->new_.used);
         dbio_text_line(out, "%-70s %29s", left, right);
         for (int i = 0; i < 2; i++)
-                if (sides[i]->simulated)
-                        dbio_text_line(out, "  SIMULATED  %s: %s", dbio_compare_name(sides[i]),
-                                       sides[i]->trust ? sides[i]->trust : "a device model");
+                if (sides[i]->simulated) {
+                        snprintf(text, sizeof text, "SIMULATED  %s: %s", dbio_compare_name(sides[i]),
+                                 sides[i]->trust ? sides[i]->trust : "a device model");
+                        dbio_text_wrap(out, 2, text);
+                }
         if (!c->base.hash || !c->new_.hash)
                 dbio_text_line(out, "  demand   NOT KNOWN: no verdict   results without a schedule");
         else if (c->same_demand)

@@ -68,6 +68,8 @@ static void target_line(struct dbio_show *show, const json_t *targets, size_t i,
         if (!*place)
                 place = *get(target, "binding") ? get(target, "binding") : get(target, "kind");
         dbio_text_line(show->out, "  %-*s  %s%s  %s", width, get(target, "name"), place, more, text);
+        if (*get(target, "note"))
+                dbio_text_line(show->out, "  %-*s  %s", width, "", get(target, "note"));
 }
 
 static void target_lines(struct dbio_show *show, const char *text)
@@ -126,6 +128,14 @@ static int set_lines(struct dbio_show *show, struct dbio_err *err)
         return 0;
 }
 
+static void simulated_lines(struct dbio_show *show, const char *trust)
+{
+        char text[2048];
+
+        snprintf(text, sizeof text, "SIMULATED  %s", trust);
+        dbio_text_wrap(show->out, 0, text);
+}
+
 int dbio_show_header(struct dbio_show *show, struct dbio_err *err)
 {
         char title[64], span[DBIO_NUMBER_SIZE], moment[32], how[256], engine[64], why[256];
@@ -144,7 +154,7 @@ int dbio_show_header(struct dbio_show *show, struct dbio_err *err)
                        dbio_text_duration(span, sizeof span, dbio_db_double(stmt, 3)), dbio_db_text(stmt, 4),
                        !judged ? "" : sqlite3_column_int(stmt, 5) ? "VALID" : "INVALID");
         if (show->simulated)
-                dbio_text_line(show->out, "SIMULATED  %s", dbio_db_text(stmt, 7));
+                simulated_lines(show, dbio_db_text(stmt, 7));
         target_lines(show, dbio_db_text(stmt, 8));
         snprintf(how, sizeof how, "%s", dbio_db_text(stmt, 9));
         snprintf(engine, sizeof engine, "%s", dbio_db_text(stmt, 10));

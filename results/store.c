@@ -355,9 +355,27 @@ fail:
         return -1;
 }
 
+static int keep_notes(struct dbio_store *store, int64_t run_id, const struct dbio_run_outcome *outcome,
+                      struct dbio_err *err)
+{
+        for (unsigned i = 0; outcome->target_notes && i < outcome->ntargets; i++) {
+                char path[32];
+
+                if (!outcome->target_notes[i] || !*outcome->target_notes[i])
+                        continue;
+                snprintf(path, sizeof path, "$[%u].note", i);
+                if (dbio_db_run(store, err, "UPDATE run SET targets_json = json_set(targets_json, ?, ?) WHERE run_id = ?",
+                                "ssi", path, outcome->target_notes[i], run_id))
+                        return -1;
+        }
+        return 0;
+}
+
 int dbio_store_run_end(struct dbio_store *store, int64_t run_id, const struct dbio_run_outcome *outcome,
                        struct dbio_err *err)
 {
+        if (keep_notes(store, run_id, outcome, err))
+                return -1;
         return dbio_db_run(store, err,
                            "UPDATE run SET status = ?, valid = ?, invalid_why = ?, wall_ns = ?, cpu_user_ns = ?, "
                            "cpu_sys_ns = ?, process = NULL, host_json = json_set(host_json, '$.steal_ns', ?) "

@@ -56,6 +56,8 @@ struct dbio_run_outcome {
         const char *invalid_why; /* results/validity.h; NULL when valid */
         uint64_t wall_ns;        /* real time */
         uint64_t cpu_user_ns, cpu_sys_ns;
+        unsigned ntargets;
+        const char *const *target_notes; /* one a target, shown beside it; NULL or "" = none; may be NULL itself */
 };
 
 int dbio_store_run_end(struct dbio_store *store, int64_t run_id, const struct dbio_run_outcome *outcome,
