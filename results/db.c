@@ -125,6 +125,15 @@ int dbio_db_run(struct dbio_store *store, struct dbio_err *err, const char *sql,
         return code < 0 ? -1 : 0;
 }
 
+void dbio_store_forget(struct dbio_store *store)
+{
+        for (unsigned i = 0; i < DBIO_STORE_STATEMENTS; i++) {
+                sqlite3_finalize(store->kept[i].stmt);
+                store->kept[i].stmt = NULL;
+                store->kept[i].sql = NULL;
+        }
+}
+
 int dbio_db_begin(struct dbio_store *store, struct dbio_err *err)
 {
         return dbio_db_run(store, err, "BEGIN IMMEDIATE", "");

@@ -39,6 +39,9 @@ int dbio_db_run(struct dbio_store *store, struct dbio_err *err, const char *sql,
 /* Steps: 1 a row, 0 done (and reset), -1 failed (and reset). */
 int dbio_db_step(struct dbio_store *store, sqlite3_stmt *stmt, struct dbio_err *err);
 
+/* Finalizes all kept statements: a database can be detached only then. */
+void dbio_store_forget(struct dbio_store *store);
+
 int dbio_db_begin(struct dbio_store *store, struct dbio_err *err); /* immediate: waits for other writers */
 int dbio_db_commit(struct dbio_store *store, struct dbio_err *err);
 void dbio_db_rollback(struct dbio_store *store);

@@ -182,12 +182,18 @@ static void csv_row(FILE *out, sqlite3_stmt *stmt, bool first)
         fputc('\n', out);
 }
 
-int dbio_show_csv(struct dbio_store *store, const struct dbio_runs *runs, FILE *out, struct dbio_err *err)
+int dbio_csv_view(struct dbio_store *store, const char *view, const int64_t *runs, unsigned n, FILE *out,
+                  struct dbio_err *err)
 {
         bool first = true;
 
-        for (unsigned i = 0; i < runs->n; i++)
-                if (each_row(store, "v_phase", runs->ids[i], csv_row, out, &first, err))
+        for (unsigned i = 0; i < n; i++)
+                if (each_row(store, view, runs[i], csv_row, out, &first, err))
                         return -1;
         return ferror(out) ? dbio_err_set(err, DBIO_IO, "cannot write the result") : 0;
+}
+
+int dbio_show_csv(struct dbio_store *store, const struct dbio_runs *runs, FILE *out, struct dbio_err *err)
+{
+        return dbio_csv_view(store, "v_phase", runs->ids, runs->n, out, err);
 }

@@ -20,4 +20,8 @@ void dbio_json_row(FILE *out, sqlite3_stmt *stmt);
 int dbio_json_view(struct dbio_store *store, const char *view, const int64_t *runs, unsigned n, FILE *out,
                    struct dbio_err *err);
 
+/* The same as CSV (RFC 4180) with a header line. */
+int dbio_csv_view(struct dbio_store *store, const char *view, const int64_t *runs, unsigned n, FILE *out,
+                  struct dbio_err *err);
+
 #endif

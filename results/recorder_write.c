@@ -23,10 +23,10 @@ int dbio_rec_begin_phase(struct dbio_recorder *rec, struct dbio_err *err)
         if (dbio_db_begin(store, err))
                 return -1;
         if (dbio_db_run(store, err,
-                        "INSERT INTO phase (run_id, position, name, interval_ns, duration_ns, ended) "
-                        "VALUES (?, ?, ?, ?, 0, 0)",
-                        "iisu", rec->options.run_id, (int64_t)rec->options.position, phase->name,
-                        rec->options.interval_ns))
+                        "INSERT INTO phase (run_id, position, name, interval_ns, duration_ns, ended, begun_ns) "
+                        "VALUES (?, ?, ?, ?, 0, 0, ?)",
+                        "iisui", rec->options.run_id, (int64_t)rec->options.position, phase->name,
+                        rec->options.interval_ns, dbio_rec_monotonic_ns() - store->begun_ns))
                 goto fail;
         rec->phase_id = sqlite3_last_insert_rowid(store->db);
         for (unsigned s = 0; s < phase->nstreams; s++)

@@ -105,7 +105,10 @@ static const char version_1[] =
         "CREATE TABLE kind_name (kind INTEGER PRIMARY KEY, name TEXT NOT NULL);\n"
         "CREATE TABLE role_name (role INTEGER PRIMARY KEY, name TEXT NOT NULL);\n";
 
-const char *const dbio_schema_scripts[] = {version_1};
+/* When a phase began, so that exports can give each interval its moment. */
+static const char version_2[] = "ALTER TABLE phase ADD COLUMN begun_ns INTEGER;\n"; /* from the run's begin */
+
+const char *const dbio_schema_scripts[] = {version_1, version_2};
 const int dbio_schema_version = sizeof dbio_schema_scripts / sizeof *dbio_schema_scripts;
 
 const char dbio_schema_views[] =
@@ -114,7 +117,7 @@ const char dbio_schema_views[] =
         "schedule_hash, seed,\n"
         "  engine, simulated, status, valid, invalid_why, started_at, wall_ns, cpu_user_ns, cpu_sys_ns,\n"
         "  unrecorded_ios,\n"
-        "  unrecorded_bytes, tool_version, host_json, targets_json FROM run;\n"
+        "  unrecorded_bytes, tool_version, host_json, targets_json FROM run ORDER BY run_id;\n"
         "DROP VIEW IF EXISTS v_phase;\n"
         "CREATE VIEW v_phase AS SELECT p.run_id AS run_id, p.name AS phase, s.name AS stream,\n"
         "k.name AS kind, r.name AS role,\n"

@@ -158,12 +158,13 @@ fail:
         return -1;
 }
 
-/* Changing to WAL does not wait for others by itself. */
+/* Changing to WAL does not wait for others by itself. auto_vacuum is of no effect once the file has its first page; rm
+ * gives space back by it. */
 static int use_wal(struct dbio_store *store, struct dbio_err *err)
 {
         for (int tries = 0; tries < 100; tries++) {
-                int code = sqlite3_exec(store->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", NULL,
-                                        NULL, NULL);
+                int code = sqlite3_exec(store->db, "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; "
+                                        "PRAGMA synchronous = NORMAL;", NULL, NULL, NULL);
                 if (code == SQLITE_OK)
                         return 0;
                 if (code != SQLITE_BUSY && code != SQLITE_LOCKED)
@@ -271,8 +272,7 @@ void dbio_store_close(struct dbio_store *store)
 {
         if (!store)
                 return;
-        for (unsigned i = 0; i < DBIO_STORE_STATEMENTS; i++)
-                sqlite3_finalize(store->kept[i].stmt);
+        dbio_store_forget(store);
         sqlite3_close(store->db);
         free(store->path);
         free(store);
