@@ -40,6 +40,8 @@ enum dbio_op_flag {
         DBIO_OP_DSYNC = 2,    /* write-through, however the backend does it */
         DBIO_OP_FUA = 4,      /* as recorded in a trace */
         DBIO_OP_DATASYNC = 8, /* an fsync that is fdatasync */
+        DBIO_OP_ZEROES = 32,  /* a write that carries zeroes instead of the payload (not shown in explain) */
+        DBIO_OP_C0 = 64,      /* likewise bytes of 0xC0 */
         DBIO_OP_ADJACENT = 16, /* the pattern wants it in one submit call with its neighbours (not shown in explain) */
 };
 

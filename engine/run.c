@@ -30,7 +30,7 @@ struct dbio_run {
         unsigned *files;           /* per target: how many it has */
         unsigned ncpus, nworkers;  /* the most of any phase */
         struct dbio_worker *workers;
-        uint64_t *write_bytes, scratch_bytes; /* per worker; of each */
+        uint64_t *write_bytes, scratch_bytes, fill_bytes; /* per worker; of each; of all */
         unsigned char *arena;
         size_t arena_bytes;
         struct dbio_verify *verify; /* NULL without --verify */
@@ -117,6 +117,17 @@ static uint64_t scratch_of(const struct dbio_phase *phase)
         return bytes;
 }
 
+/* Bytes of the two areas that writes of zeroes and of 0xC0 come from. */
+static uint64_t fill_of(const struct dbio_phase *phase)
+{
+        uint64_t bytes = 0;
+
+        for (unsigned i = 0; i < phase->nstreams; i++)
+                if (phase->streams[i].fills && dbio_buffers_round(phase->streams[i].max_length) > bytes)
+                        bytes = dbio_buffers_round(phase->streams[i].max_length);
+        return bytes;
+}
+
 static struct dbio_pacer_config pacer_config(const struct dbio_run *run, const struct dbio_phase *phase,
                                              const struct dbio_placement *placement, unsigned worker)
 {
@@ -146,6 +157,8 @@ static int plan_phase(struct dbio_run *run, const struct dbio_phase *phase, stru
                 run->nworkers = placement.nworkers;
         if (scratch_of(phase) > run->scratch_bytes)
                 run->scratch_bytes = scratch_of(phase);
+        if (fill_of(phase) > run->fill_bytes)
+                run->fill_bytes = fill_of(phase);
         for (unsigned i = 0; i < placement.nworkers; i++) {
                 struct dbio_pacer_config config = pacer_config(run, phase, &placement, i);
                 uint64_t bytes = bytes_of(run, phase, config.lanes, config.nlanes);
@@ -185,7 +198,7 @@ void dbio_run_plan(const struct dbio_run *run, const struct dbio_phase *phase, u
         if (dbio_placement_init(&placement, phase, most_workers(run)))
                 return;
         *workers = placement.nworkers;
-        *arena_bytes = placement.nworkers * scratch_of(phase);
+        *arena_bytes = placement.nworkers * scratch_of(phase) + 2 * fill_of(phase);
         for (unsigned i = 0; i < placement.nworkers; i++)
                 *arena_bytes += bytes_of(run, phase, placement.lanes + placement.first[i],
                                          placement.first[i + 1] - placement.first[i]);
@@ -363,7 +376,7 @@ static int make_arena(struct dbio_run *run, struct dbio_err *err)
 {
         unsigned char *at;
 
-        run->arena_bytes = run->nworkers * run->scratch_bytes;
+        run->arena_bytes = run->nworkers * run->scratch_bytes + 2 * run->fill_bytes;
         for (unsigned i = 0; i < run->nworkers; i++)
                 run->arena_bytes += run->write_bytes[i];
         at = mmap(NULL, run->arena_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -371,9 +384,13 @@ static int make_arena(struct dbio_run *run, struct dbio_err *err)
                 return dbio_err_set(err, DBIO_IO, "cannot have %llu MiB of buffers: %s",
                                     (unsigned long long)(run->arena_bytes >> 20), strerror(errno));
         run->arena = at;
+        memset(at + run->fill_bytes, 0xC0, run->fill_bytes); /* the area of zeroes is so already */
+        at += 2 * run->fill_bytes;
         for (unsigned i = 0; i < run->nworkers; i++) {
                 struct dbio_worker *worker = &run->workers[i];
 
+                worker->zeroes = run->fill_bytes ? run->arena : NULL;
+                worker->c0 = run->fill_bytes ? run->arena + run->fill_bytes : NULL;
                 worker->scratch = at;
                 at += run->scratch_bytes;
                 if (dbio_buffers_init(&worker->buffers, at, run->write_bytes[i]) ||

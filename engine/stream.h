@@ -106,9 +106,6 @@ enum dbio_stream_flag {
         DBIO_STREAM_CLOSED = 32,    /* reactive, but a closed loop (sessions): endless in explain whatever the duration */
 };
 
-/* What the writes of a stream carry. */
-enum dbio_fill { DBIO_FILL_PAYLOAD, DBIO_FILL_ZERO, DBIO_FILL_C0 /* bytes of 0xC0 */ };
-
 /* One stream of one phase. Strings and sources are owned by the phase. */
 struct dbio_stream {
         const char *name, *pattern;
@@ -126,7 +123,7 @@ struct dbio_stream {
         double load;                   /* expected ops/s, for placement; 0 = unknown */
         uint64_t memory_bytes;         /* what its dirty map holds, for --dry-run */
         uint32_t max_length;           /* largest op it makes, for buffers */
-        enum dbio_fill fill;
+        bool fills;                    /* it makes writes with DBIO_OP_ZEROES or DBIO_OP_C0 */
         unsigned nuses;                /* targets that it may touch, its main one first */
         struct dbio_stream_use {
                 uint16_t target;

@@ -84,6 +84,14 @@ static bool touches(struct edges *edges, const struct dbio_worker *w, const stru
         return false;
 }
 
+/* Where a write with a fill has its bytes from, NULL where it carries a payload; --verify tells writes apart by theirs. */
+static unsigned char *fill_of(const struct dbio_worker *w, const struct dbio_op *op)
+{
+        if (op->kind != DBIO_WRITE || w->verify || !(op->flags & (DBIO_OP_ZEROES | DBIO_OP_C0)))
+                return NULL;
+        return op->flags & DBIO_OP_ZEROES ? w->zeroes : w->c0;
+}
+
 static struct dbio_io *make_io(struct dbio_worker *w, const struct dbio_command *command)
 {
         const struct dbio_op *op = &command->slot->op;
@@ -103,6 +111,8 @@ static struct dbio_io *make_io(struct dbio_worker *w, const struct dbio_command 
         io->file = (uint16_t)dbio_target_map(target, command->offset, &io->offset);
         if (op->kind == DBIO_TRIM)
                 io->buffer = NULL;
+        else if (fill_of(w, op))
+                io->buffer = fill_of(w, op) + (command->offset - op->offset);
         else if (command->slot->buffer)
                 io->buffer = (unsigned char *)command->slot->buffer + (command->offset - op->offset);
         else

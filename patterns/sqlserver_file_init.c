@@ -91,7 +91,8 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         init->cursor = init->space.from;
         dbio_stream_add_use(out, keys->target, false, true, &init->space);
         out->max_length = (uint32_t)c->io;
-        out->fill = c->fill == ZERO ? DBIO_FILL_ZERO : c->fill == C0 ? DBIO_FILL_C0 : DBIO_FILL_PAYLOAD;
+        out->fills = c->fill != RANDOM;
+        init->write_flags |= c->fill == ZERO ? DBIO_OP_ZEROES : c->fill == C0 ? DBIO_OP_C0 : 0;
         return 0;
 }
 

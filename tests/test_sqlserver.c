@@ -312,13 +312,14 @@ START_TEST(file_init_is_serial)
         bed_init(&bed);
         bed.duration_ns = 35 * S;
         add(&bed, "sqlserver.file_init", &keys, "{every: 10s, fill: c0}");
-        ck_assert_int_eq(bed.streams[0].fill, DBIO_FILL_C0);
+        ck_assert(bed.streams[0].fills);
         bed_play(&bed, bed.duration_ns, MS);
         ck_assert_uint_eq(bed.play.nops, 3 * 8);
         ck_assert_uint_eq(bed.play.nepisodes, 3);
         for (uint64_t i = 0; i < bed.play.nops; i++) {
                 expect(bed.play.ops[i].outstanding == 1);
                 expect(bed.play.ops[i].op.offset == i * 8 * MIB && bed.play.ops[i].op.length == 8 * MIB);
+                expect(bed.play.ops[i].op.flags == (DBIO_OP_DSYNC | DBIO_OP_C0));
         }
         bed_release(&bed);
 }
