@@ -136,6 +136,7 @@ static int fill_phase(struct dbio_build *build, const struct dbio_build_phase *p
                 .duration_ns = phase->keys.duration_ns,
                 .ops = phase->keys.ops,
                 .record = phase->keys.record,
+                .node = phase->node,
         };
         for (unsigned i = 0; i < build->scope.nstreams; i++)
                 out->nstreams += phase->runs[i];

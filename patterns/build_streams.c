@@ -236,6 +236,7 @@ struct dbio_workload_stream dbio_build_result(const struct dbio_build *build, un
                 .config = stream->config,
                 .compressible = stream->entry.payload.compressible,
                 .dedup = stream->entry.payload.dedup,
+                .node = stream->node,
         };
 }
 

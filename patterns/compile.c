@@ -106,24 +106,24 @@ static struct dbio_dirty_map *env_dirty_map(const struct dbio_pattern_env *env, 
         return &shared->map;
 }
 
-/* Puts the place before the message: a compile error concerns a stream of a phase, whatever line it came from. */
+/* Puts the place before the message, and where the stream, or the key at fault, stands in the file. */
 static int explain(struct dbio_err *err, const struct open_phase *open, unsigned i)
 {
-        char message[sizeof err->message];
+        const struct dbio_workload_stream *stream = &open->phase->resolved[i];
+        const struct dbio_node *node = stream->node, *value;
+        char message[sizeof err->message], key[sizeof err->path];
 
         if (!err)
                 return -1;
         memcpy(message, err->message, sizeof message);
-        if (err->path[0]) {
-                char key[sizeof err->path];
-
-                memcpy(key, err->path, sizeof key);
-                snprintf(err->path, sizeof err->path, "streams.%.100s.%.100s", open->phase->resolved[i].name, key);
-        } else {
-                snprintf(err->path, sizeof err->path, "streams.%.100s", open->phase->resolved[i].name);
-        }
-        snprintf(err->message, sizeof err->message, "%.64s in phase %.64s: %.800s", open->phase->resolved[i].name,
-                 open->phase->name, message);
+        memcpy(key, err->path, sizeof key);
+        snprintf(err->path, sizeof err->path, "streams.%.100s%s%.100s", stream->name, *key ? "." : "", key);
+        snprintf(err->message, sizeof err->message, "%.64s in phase %.64s: %.800s", stream->name, open->phase->name,
+                 message);
+        value = dbio_node_get(node, key);
+        if (value || node)
+                dbio_err_locate(err, (value ? value : node)->file, (value ? value : node)->line,
+                                (value ? value : node)->column);
         return -1;
 }
 
@@ -262,10 +262,12 @@ static int compile_all(struct open_phase *open, struct dbio_err *err)
         }
         join_maps(open);
         number_groups(open);
-        if (!ends)
-                return dbio_err_set(err, DBIO_USAGE, "phase %s has no duration, no ops and no stream that ends by itself",
-                                    open->phase->name);
-        return 0;
+        if (ends)
+                return 0;
+        if (open->phase->node)
+                return dbio_node_error(open->phase->node, err, "this phase has no end: give it a duration, or ops, or a"
+                                                               " stream that ends by itself");
+        return dbio_err_set(err, DBIO_USAGE, "phase %s has no end", open->phase->name);
 }
 
 static void phase_close(struct dbio_schedule *schedule, struct dbio_phase *phase)

@@ -8,6 +8,7 @@
 #include "engine/err.h"
 #include "engine/schedule.h"
 #include "engine/target.h"
+#include "patterns/doc.h"
 #include "patterns/pattern.h"
 
 /* One stream as a phase runs it: the phase's `set` applied. */
@@ -17,6 +18,7 @@ struct dbio_workload_stream {
         struct dbio_stream_keys keys;
         void *config;              /* pattern->config_size bytes */
         double compressible, dedup; /* payload, shares of 1 */
+        const struct dbio_node *node; /* its map as read, for the position of errors */
 };
 
 struct dbio_workload_phase {
@@ -27,6 +29,7 @@ struct dbio_workload_phase {
         unsigned nstreams;         /* those that run, in file order */
         unsigned *streams;         /* indexes into the workload's streams */
         struct dbio_workload_stream *resolved; /* nstreams entries */
+        const struct dbio_node *node; /* as of a stream */
 };
 
 /* One figure with a bound: `log.commit.mean < 2ms` (contract §3, last item). */

@@ -322,6 +322,31 @@ START_TEST(missing_files)
 }
 END_TEST
 
+/* What only shows on targets of a size is still reported at its place in the file. */
+START_TEST(faults_on_small_targets)
+{
+        static const struct dbio_geometry small[] = {{1 << 20, 1, 512}};
+        struct dbio_schedule *schedule;
+        struct dbio_phase phase = {0};
+        char text[2048];
+        int code;
+
+        load("targets: {data: {size: 1MiB}}\nstreams:\n  reads:\n    pattern: io.random\n    target: data\n"
+             "    size: 2MiB\nphases: [{name: main, duration: 1s}]\n");
+        code = dbio_workload_compile(&workload, small, &schedule, &err);
+        if (!code) {
+                code = schedule->phase_open(schedule, 0, &phase, &err);
+                schedule->phase_close(schedule, &phase);
+                schedule->free(schedule);
+        }
+        ck_assert_int_eq(code, -1);
+        dbio_err_format(&err, text, sizeof text);
+        ck_assert_msg(!strncmp(text, "a.yaml:4:5: error: reads in phase main: ", 40), "%s", text);
+        ck_assert_ptr_nonnull(strstr(text, "\n    at streams.reads"));
+        dbio_workload_release(&workload);
+}
+END_TEST
+
 /* tests/bad/NAME.yaml and, in NAME.txt, the message to the letter. */
 START_TEST(bad_workloads)
 {
@@ -359,4 +384,4 @@ END_TEST
 
 TEST_MAIN("workload", everything_in_its_place, not_given, versions_and_defaults, sets, phase_set,
           resolved_text_is_stable, installed_workloads_are_stable, hash_covers_the_demand_alone, extends,
-          missing_files, bad_workloads)
+          missing_files, faults_on_small_targets, bad_workloads)
