@@ -28,7 +28,7 @@ static void zero_map(const struct dbio_field *fields, void *config)
                 if (field->type == DBIO_FIELD_MAP)
                         zero_map(field->sub, place(field, config));
                 else
-                        memset(place(field, config), 0, dbio_value_classes[field->type].size);
+                        memset(place(field, config), 0, dbio_value_classes[field->type]->size);
         }
 }
 
@@ -41,19 +41,19 @@ static int set_value(const struct dbio_field *field, const struct dbio_node *nod
                 if (field->type == DBIO_FIELD_MAP)
                         dbio_fields_default(field->sub, value);
                 else
-                        dbio_value_classes[field->type].unset(value);
+                        dbio_value_classes[field->type]->unset(value);
                 return 0;
         }
         if (node->type == DBIO_NODE_SCALAR && (field->flags & DBIO_FIELD_SCALAR_OFF) && !strcmp(node->text, "no")) {
                 if (field->type == DBIO_FIELD_MAP)
                         zero_map(field->sub, value);
                 else
-                        memset(value, 0, dbio_value_classes[field->type].size);
+                        memset(value, 0, dbio_value_classes[field->type]->size);
                 return 0;
         }
         if (field->type == DBIO_FIELD_MAP)
                 return dbio_fields_parse(field->sub, node, scope, value, err);
-        return dbio_value_classes[field->type].parse(field, node, scope, value, err);
+        return dbio_value_classes[field->type]->parse(field, node, scope, value, err);
 }
 
 int dbio_field_set_text(const struct dbio_field *field, const char *text, const struct dbio_field_scope *scope,
@@ -78,7 +78,7 @@ void dbio_fields_default(const struct dbio_field *fields, void *config)
                 if (field->type == DBIO_FIELD_MAP)
                         dbio_fields_default(field->sub, place(field, config));
                 else
-                        dbio_value_classes[field->type].unset(place(field, config));
+                        dbio_value_classes[field->type]->unset(place(field, config));
                 /* A fallback that does not parse is a fault of the table: a test walks all of them. */
                 if (field->fallback)
                         dbio_field_set_text(field, field->fallback, NULL, config, NULL);
@@ -153,7 +153,7 @@ bool dbio_field_is_set(const struct dbio_field *field, const void *config)
         const void *value = place_const(field, config);
 
         if (field->type != DBIO_FIELD_MAP)
-                return dbio_value_classes[field->type].is_set(value);
+                return dbio_value_classes[field->type]->is_set(value);
         for (const struct dbio_field *sub = field->sub; sub->key; sub++)
                 if (dbio_field_is_set(sub, value))
                         return true;
@@ -170,7 +170,7 @@ static bool is_zero(const struct dbio_field *field, const void *config)
                                 return false;
                 return true;
         }
-        for (size_t i = 0; i < dbio_value_classes[field->type].size; i++)
+        for (size_t i = 0; i < dbio_value_classes[field->type]->size; i++)
                 if (value[i])
                         return false;
         return true;
@@ -191,7 +191,7 @@ void dbio_field_print(FILE *out, const struct dbio_field *field, const struct db
                 return;
         }
         if (field->type != DBIO_FIELD_MAP) {
-                dbio_value_classes[field->type].print(out, field, scope, value);
+                dbio_value_classes[field->type]->print(out, field, scope, value);
                 return;
         }
         fputc('{', out);
@@ -209,7 +209,7 @@ void dbio_field_print(FILE *out, const struct dbio_field *field, const struct db
 
 const char *dbio_field_type_name(enum dbio_field_type type)
 {
-        return dbio_value_classes[type].name;
+        return dbio_value_classes[type]->name;
 }
 
 /* One character of UTF-8 at text, its length in *size; 0xfffd where it is none. */

@@ -71,7 +71,7 @@ static void value_text(const struct dbio_pattern *pattern, const struct dbio_fie
 {
         bool members = !pattern || (pattern->keys & DBIO_KEYS_MEMBERS);
         enum dbio_field_type type = field->type == DBIO_FIELD_TARGETS && !members ? DBIO_FIELD_TARGET : field->type;
-        const struct dbio_value_class *class = &dbio_value_classes[type];
+        const struct dbio_value_class *class = dbio_value_classes[type];
         char least[64], most[64];
         size_t used;
 
@@ -225,8 +225,8 @@ void dbio_reference_keys(FILE *out)
         }
         fputs("\nvalues\n", out);
         for (unsigned type = 0; type < DBIO_FIELD_TYPES; type++)
-                if (dbio_value_classes[type].example)
-                        fprintf(out, "  %-26s %s\n", dbio_value_classes[type].name, dbio_value_classes[type].example);
+                if (dbio_value_classes[type]->example)
+                        fprintf(out, "  %-26s %s\n", dbio_value_classes[type]->name, dbio_value_classes[type]->example);
         fputs("\ndbio describe patterns lists the patterns; dbio describe NAME shows the keys of one.\n", out);
 }
 
@@ -331,8 +331,8 @@ void dbio_reference_markdown(FILE *out)
         }
         fputs("\n### values\n\n| value | written |\n|---|---|\n", out);
         for (unsigned type = 0; type < DBIO_FIELD_TYPES; type++)
-                if (dbio_value_classes[type].example)
-                        fprintf(out, "| %s | `%s` |\n", dbio_value_classes[type].name, dbio_value_classes[type].example);
+                if (dbio_value_classes[type]->example)
+                        fprintf(out, "| %s | `%s` |\n", dbio_value_classes[type]->name, dbio_value_classes[type]->example);
         fputs("\n## Patterns\n", out);
         for (const struct dbio_pattern *const *pattern = dbio_patterns; *pattern; pattern++) {
                 fprintf(out, "\n### %s\n\n%s\n", (*pattern)->name, (*pattern)->summary);
