@@ -41,8 +41,10 @@ size_t dbio_hist_encode(const struct dbio_hist *hist, unsigned char *code)
         for (uint32_t i = hist->low; i <= hist->high; i++) {
                 if (!hist->counts[i])
                         continue;
-                at = put(at, i - next);
-                at = put(at, hist->counts[i]);
+                /* Mostly the next bucket is not empty either: then its distance is not written. */
+                at = put(at, (uint64_t)hist->counts[i] << 1 | (i != next));
+                if (i != next)
+                        at = put(at, i - next);
                 next = i + 1;
         }
         return (size_t)(at - code);
@@ -65,8 +67,11 @@ int dbio_hist_decode(struct dbio_hist *into, const unsigned char *code, size_t s
         memcpy(&squares, at, sizeof squares);
         at += sizeof squares;
         while (at < end) {
-                at = get(at, end, &gap);
+                gap = 0;
                 at = get(at, end, &n);
+                if (at && n & 1)
+                        at = get(at, end, &gap);
+                n >>= 1;
                 if (!at || gap >= DBIO_HIST_COUNTS || (index += gap) >= DBIO_HIST_COUNTS)
                         return -1;
                 if (into->count == into->overflow) {

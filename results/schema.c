@@ -105,8 +105,16 @@ static const char version_1[] =
         "CREATE TABLE kind_name (kind INTEGER PRIMARY KEY, name TEXT NOT NULL);\n"
         "CREATE TABLE role_name (role INTEGER PRIMARY KEY, name TEXT NOT NULL);\n";
 
-/* When a phase began, so that exports can give each interval its moment. */
-static const char version_2[] = "ALTER TABLE phase ADD COLUMN begun_ns INTEGER;\n"; /* from the run's begin */
+/* When a phase began, from the run's begin, so that exports can give each interval its moment. interval_hist with rowids:
+ * without them a row of more than 1 KB takes an overflow page of its own. */
+static const char version_2[] =
+        "ALTER TABLE phase ADD COLUMN begun_ns INTEGER;\n"
+        "ALTER TABLE interval_hist RENAME TO old_interval_hist;\n"
+        "CREATE TABLE interval_hist (\n"
+        "  phase_id INTEGER NOT NULL REFERENCES phase ON DELETE CASCADE, number INTEGER NOT NULL, key_no INTEGER NOT NULL,\n"
+        "  service_hist BLOB, PRIMARY KEY (phase_id, number, key_no));\n"
+        "INSERT INTO interval_hist SELECT * FROM old_interval_hist;\n"
+        "DROP TABLE old_interval_hist;\n";
 
 const char *const dbio_schema_scripts[] = {version_1, version_2};
 const int dbio_schema_version = sizeof dbio_schema_scripts / sizeof *dbio_schema_scripts;
