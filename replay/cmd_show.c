@@ -4,6 +4,7 @@
 #include "replay/command.h"
 #include "replay/sessioninfo.h"
 #include "results/show.h"
+#include "results/study.h"
 
 int dbio_cmd_show(const struct dbio_cmdline *line, struct dbio_err *err)
 {
@@ -13,11 +14,18 @@ int dbio_cmd_show(const struct dbio_cmdline *line, struct dbio_err *err)
         };
         struct dbio_store *store = NULL;
         struct dbio_runs runs = {0};
+        const char *name = line->narguments ? line->arguments[0] : "latest";
+        int64_t study_id;
         int code = -1;
 
         if (dbio_store_open(&store, dbio_database_path(line), DBIO_STORE_READ, err))
                 return -1;
-        if (dbio_runs_find(store, line->narguments ? line->arguments[0] : "latest", &runs, err))
+        int found = dbio_study_find(store, name, &study_id, err);
+        if (found) {
+                code = found < 0 ? -1 : dbio_study_show(store, study_id, stdout, err);
+                goto out;
+        }
+        if (dbio_runs_find(store, name, &runs, err))
                 goto out;
         if (dbio_cmdline_has(line, DBIO_OPT_JSON))
                 code = dbio_show_json(store, &runs, stdout, err);

@@ -165,7 +165,7 @@ static const char rows_sql[] =
         " t.lag_p99_ns, t.wait_mean_ns, t.wait_p99_ns, t.service_hist, t.response_hist, t.wait_hist,"
         " service_mean_ns, service_p50_ns, service_p90_ns, service_p95_ns, service_p99_ns, service_p999_ns,"
         " service_max_ns, service_stddev_ns, response_mean_ns, response_p50_ns, response_p90_ns, response_p95_ns,"
-        " response_p99_ns, response_p999_ns, response_max_ns, response_stddev_ns"
+        " response_p99_ns, response_p999_ns, response_max_ns, response_stddev_ns, s.flags"
         " FROM phase p JOIN total t USING (phase_id) JOIN stream s USING (phase_id, stream_no)"
         " WHERE p.run_id = ? ORDER BY p.position, t.stream_no, t.kind, t.ios DESC";
 
@@ -196,6 +196,7 @@ static void read_first(sqlite3_stmt *stmt, struct dbio_run_figures *row)
                                      .duration_ns = (uint64_t)sqlite3_column_int64(stmt, 2),
                                      .stream_no = (unsigned)sqlite3_column_int(stmt, 4),
                                      .kind = sqlite3_column_int(stmt, 6),
+                                     .flags = (unsigned)sqlite3_column_int(stmt, 40),
                                      .lag_p99_ns = dbio_db_double(stmt, 18)};
         copy_text(row->phase, sizeof row->phase, stmt, 0);
         copy_text(row->stream, sizeof row->stream, stmt, 3);

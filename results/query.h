@@ -33,6 +33,7 @@ struct dbio_run_figures {
         unsigned position, stream_no; /* of the phase, of the stream in it */
         int kind;
         char role[32];                /* the one with the most ops */
+        unsigned flags;               /* enum dbio_stream_flag of the stream */
         unsigned roles;
         uint64_t ios, bytes, errors, due, unissued, duration_ns, depth_peak, splits, hba_waits, hba_wait_ns;
         double iops, mib_per_s, depth_mean; /* NAN where they do not apply */

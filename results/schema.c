@@ -116,7 +116,21 @@ static const char version_2[] =
         "INSERT INTO interval_hist SELECT * FROM old_interval_hist;\n"
         "DROP TABLE old_interval_hist;\n";
 
-const char *const dbio_schema_scripts[] = {version_1, version_2};
+static const char version_3[] =
+        "CREATE TABLE study (\n"
+        "  study_id INTEGER PRIMARY KEY AUTOINCREMENT, label TEXT NOT NULL, workload TEXT NOT NULL, plan TEXT NOT NULL,\n"
+        "  holds REAL, fails REAL, own REAL, answer TEXT);\n"
+        "CREATE TABLE study_axis (\n"
+        "  study_id INTEGER NOT NULL REFERENCES study ON DELETE CASCADE, axis INTEGER NOT NULL, key TEXT NOT NULL,\n"
+        "  PRIMARY KEY (study_id, axis)) WITHOUT ROWID;\n"
+        "CREATE TABLE study_cell (\n"
+        "  study_id INTEGER NOT NULL REFERENCES study ON DELETE CASCADE, cell INTEGER NOT NULL, name TEXT NOT NULL,\n"
+        "  set_id INTEGER, PRIMARY KEY (study_id, cell)) WITHOUT ROWID;\n"
+        "CREATE TABLE study_value (\n"
+        "  study_id INTEGER NOT NULL REFERENCES study ON DELETE CASCADE, cell INTEGER NOT NULL, axis INTEGER NOT NULL,\n"
+        "  value TEXT NOT NULL, PRIMARY KEY (study_id, cell, axis)) WITHOUT ROWID;\n";
+
+const char *const dbio_schema_scripts[] = {version_1, version_2, version_3};
 const int dbio_schema_version = sizeof dbio_schema_scripts / sizeof *dbio_schema_scripts;
 
 const char dbio_schema_views[] =

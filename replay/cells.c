@@ -1,0 +1,204 @@
+#include "replay/cells.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/units.h"
+#include "patterns/doc.h"
+
+#define CELLS_MAX 10000u
+
+/* A node as it would be written on one line. */
+static void print_flow(const struct dbio_node *node, FILE *out)
+{
+        if (node->type == DBIO_NODE_SCALAR) {
+                fprintf(out, node->quoted ? "'%s'" : "%s", node->text);
+                return;
+        }
+        fputc(node->type == DBIO_NODE_LIST ? '[' : '{', out);
+        for (unsigned i = 0; i < node->n; i++) {
+                fputs(i ? ", " : "", out);
+                if (node->type == DBIO_NODE_MAP)
+                        fprintf(out, "%s: ", node->keys[i]->text);
+                print_flow(node->items[i], out);
+        }
+        fputc(node->type == DBIO_NODE_LIST ? ']' : '}', out);
+}
+
+/* A scalar alone is its text: quotes matter inside of lists and maps only. */
+static char *flow_text(const struct dbio_node *node)
+{
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+
+        if (node->type == DBIO_NODE_SCALAR)
+                fputs(node->text, out);
+        else
+                print_flow(node, out);
+        fclose(out);
+        return text;
+}
+
+static void add_value(struct dbio_cell *cell, const char *key, const struct dbio_node *value)
+{
+        char *text = flow_text(value);
+
+        if (!strncmp(key, "target.", 7)) {
+                cell->bindings = realloc(cell->bindings, (cell->nbindings + 1) * sizeof *cell->bindings);
+                if (asprintf(&cell->bindings[cell->nbindings++], "%s=%s", key + 7, text) < 0)
+                        abort();
+                free(text);
+                return;
+        }
+        cell->sets = realloc(cell->sets, (cell->nsets + 1) * sizeof *cell->sets);
+        cell->sets[cell->nsets++] = (struct dbio_set){strdup(key), text};
+}
+
+/* The last part of a dotted key is enough for a name. */
+static const char *short_key(const char *key)
+{
+        const char *dot = strrchr(key, '.');
+
+        return dot ? dot + 1 : key;
+}
+
+static int read_axes(struct dbio_plan *plan, const struct dbio_node *axes, struct dbio_err *err)
+{
+        unsigned long total = 1;
+
+        plan->naxes = axes->n;
+        plan->axes = calloc(axes->n + 1, sizeof *plan->axes);
+        for (unsigned a = 0; a < axes->n; a++) {
+                plan->axes[a] = strdup(axes->keys[a]->text);
+                total *= axes->items[a]->n;
+                if (total > CELLS_MAX)
+                        return dbio_node_error(axes, err, "a study of over %u runs", CELLS_MAX);
+        }
+        plan->ncells = (unsigned)total;
+        plan->cells = calloc(total, sizeof *plan->cells);
+        for (unsigned i = 0; i < plan->ncells; i++) {
+                struct dbio_cell *cell = &plan->cells[i];
+                size_t size;
+                FILE *name = open_memstream(&cell->name, &size);
+                unsigned rest = i;
+                cell->nvalues = axes->n;
+                cell->values = calloc(axes->n, sizeof *cell->values);
+                for (unsigned a = axes->n; a-- > 0;) {
+                        const struct dbio_node *value = axes->items[a]->items[rest % axes->items[a]->n];
+                        rest /= axes->items[a]->n;
+                        add_value(cell, axes->keys[a]->text, value);
+                        cell->values[a] = flow_text(value);
+                }
+                for (unsigned a = 0; a < axes->n; a++)
+                        fprintf(name, "%s%s=%s", a ? "," : "", short_key(axes->keys[a]->text), cell->values[a]);
+                fclose(name);
+        }
+        return 0;
+}
+
+static void read_cases(struct dbio_plan *plan, const struct dbio_node *cases)
+{
+        plan->ncells = cases->n;
+        plan->cells = calloc(cases->n, sizeof *plan->cells);
+        for (unsigned i = 0; i < cases->n; i++) {
+                struct dbio_cell *cell = &plan->cells[i];
+                cell->name = strdup(cases->keys[i]->text);
+                cell->nvalues = 1;
+                cell->values = calloc(1, sizeof *cell->values);
+                cell->values[0] = strdup(cell->name);
+                for (unsigned k = 0; k < cases->items[i]->n; k++)
+                        add_value(cell, cases->items[i]->keys[k]->text, cases->items[i]->items[k]);
+        }
+}
+
+/* A dotted path without `*`, as `find` names it. */
+static const struct dbio_node *lookup(const struct dbio_node *root, const char *path)
+{
+        char part[128];
+
+        for (const struct dbio_node *node = root; node;) {
+                size_t size = strcspn(path, ".");
+                const struct dbio_node *next = NULL;
+                snprintf(part, sizeof part, "%.*s", (int)size, path);
+                if (node->type == DBIO_NODE_MAP)
+                        next = dbio_node_get(node, part);
+                for (unsigned i = 0; node->type == DBIO_NODE_LIST && i < node->n; i++) {
+                        const struct dbio_node *name = dbio_node_get(node->items[i], "name");
+                        if (name && !strcmp(name->text, part))
+                                next = node->items[i];
+                }
+                if (!path[size])
+                        return next;
+                node = next;
+                path += size + 1;
+        }
+        return NULL;
+}
+
+static int read_find(struct dbio_plan *plan, const struct dbio_node *root, const struct dbio_node *find,
+                     struct dbio_err *err)
+{
+        const struct dbio_node *key = dbio_node_get(find, "key"), *list = dbio_node_get(find, "while");
+        const struct dbio_node *own = lookup(root, key->text);
+
+        if (!own || own->type != DBIO_NODE_SCALAR)
+                return dbio_node_error(key, err, "find needs a key that the workload gives a value to start from");
+        plan->find_key = strdup(key->text);
+        plan->find_own = strdup(own->text);
+        plan->conditions = calloc(list->n + 1, sizeof *plan->conditions);
+        for (unsigned i = 0; i < list->n; i++)
+                if (dbio_figure_parse(&plan->conditions[plan->nconditions++], list->items[i]->text, err))
+                        return dbio_err_locate(err, list->items[i]->file, list->items[i]->line, list->items[i]->column);
+        return 0;
+}
+
+int dbio_plan_read(struct dbio_plan *plan, const struct dbio_workload *workload, struct dbio_err *err)
+{
+        const struct dbio_node *root = workload->doc->root, *study = dbio_node_get(root, "study");
+        const struct dbio_node *axes, *cases, *find, *pause;
+
+        memset(plan, 0, sizeof *plan);
+        if (!study)
+                return dbio_err_set(err, DBIO_USAGE, "workload %s has no `study`", workload->name);
+        axes = dbio_node_get(study, "axes");
+        cases = dbio_node_get(study, "cases");
+        find = dbio_node_get(study, "find");
+        pause = dbio_node_get(study, "pause");
+        if (pause && dbio_parse_time(pause->text, &plan->pause_ns, err))
+                return -1;
+        if (find)
+                return read_find(plan, root, find, err);
+        if (axes)
+                return read_axes(plan, axes, err);
+        read_cases(plan, cases);
+        return 0;
+}
+
+void dbio_plan_release(struct dbio_plan *plan)
+{
+        for (unsigned i = 0; i < plan->ncells; i++) {
+                struct dbio_cell *cell = &plan->cells[i];
+                for (unsigned k = 0; k < cell->nvalues; k++)
+                        free(cell->values[k]);
+                for (unsigned k = 0; k < cell->nsets; k++) {
+                        free((char *)cell->sets[k].key);
+                        free((char *)cell->sets[k].value);
+                }
+                for (unsigned k = 0; k < cell->nbindings; k++)
+                        free(cell->bindings[k]);
+                free(cell->values);
+                free(cell->sets);
+                free(cell->bindings);
+                free(cell->name);
+        }
+        for (unsigned a = 0; a < plan->naxes; a++)
+                free(plan->axes[a]);
+        free(plan->axes);
+        free(plan->cells);
+        free(plan->find_key);
+        free(plan->find_own);
+        free(plan->conditions);
+        memset(plan, 0, sizeof *plan);
+}
