@@ -35,6 +35,7 @@ struct dbio_run {
         size_t arena_bytes;
         struct dbio_verify *verify; /* NULL without --verify */
         bool dead;                 /* ios of a timed out phase may still write into the arena */
+        struct dbio_run *next_dead;
 
         /* threads; the mutex guards what follows */
         pthread_t *threads;
@@ -478,6 +479,9 @@ fail:
         return -1;
 }
 
+/* Runs whose backends still hold ios: they are kept until the program ends. */
+static struct dbio_run *dead_runs;
+
 static void close_worker(struct dbio_run *run, struct dbio_worker *worker)
 {
         (void)run;
@@ -492,8 +496,12 @@ void dbio_run_close(struct dbio_run *run)
                 return;
         dispatch(run, close_worker, run->nworkers, 0);
         stop_threads(run);
-        if (!run->dead)
-                munmap(run->arena, run->arena_bytes);
+        if (run->dead) {
+                run->next_dead = dead_runs;
+                dead_runs = run;
+                return;
+        }
+        munmap(run->arena, run->arena_bytes);
         dbio_verify_free(run->verify);
         free(run->files);
         free(run->workers);
