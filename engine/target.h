@@ -81,7 +81,8 @@ struct dbio_target_options {
         bool prepare;          /* write what is unwritten */
         bool buffered;         /* no O_DIRECT (tests on file systems without it) */
         bool null_engine;      /* bind nothing: sizes are shares of 100 GiB, sector 512 */
-        void (*progress)(void *user, const char *what, uint64_t done_bytes, uint64_t all_bytes); /* may be NULL */
+        /* may be NULL; done_bytes is 0 where something begins */
+        void (*progress)(void *user, const char *what, uint64_t done_bytes, uint64_t all_bytes);
         void *user;
         volatile sig_atomic_t *stop; /* set from outside: making a file ends, what was made goes; may be NULL */
         /* Capacity and sector of a simulated binding's device; without it simulated bindings are an error. */

@@ -107,6 +107,8 @@ static int filler_init(struct filler *filler, const struct dbio_target_options *
         if (getrandom(&filler->state, sizeof filler->state, 0) != sizeof filler->state)
                 filler->state = (uint64_t)getpid();
         filler->buffer = aligned_alloc(4096, BLOCK_BYTES);
+        if (options->progress)
+                options->progress(options->user, what, 0, all);
         return filler->buffer ? 0 : dbio_err_set(err, DBIO_IO, "out of memory");
 }
 

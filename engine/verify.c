@@ -425,6 +425,8 @@ static int sweep_file(struct dbio_verify *v, unsigned file, unsigned char *buffe
         const struct dbio_target *target = &v->targets->targets[io->target];
         uint64_t before = (file - target->first_file) * target->geometry.file_size;
 
+        if (progress)
+                progress(user, "verifying", 0, target->geometry.file_size);
         for (uint64_t at = 0; at < target->geometry.file_size; at += SWEEP_BYTES) {
                 uint64_t left = target->geometry.file_size - at;
                 uint32_t bytes = (uint32_t)(left < SWEEP_BYTES ? left : SWEEP_BYTES);

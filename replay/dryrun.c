@@ -69,5 +69,7 @@ int dbio_session_describe(struct dbio_session *session, FILE *out, struct dbio_e
         print_bytes(out, "program", 32u << 20);
         print_bytes(out, "I/O buffers", arena_most);
         print_bytes(out, "dirty maps", maps_most);
+        if (session->options.verify)
+                print_bytes(out, "verify, up to", dbio_verify_memory(&session->targets, session->demand.specs));
         return DBIO_OK;
 }

@@ -22,7 +22,7 @@ struct repeat {
         bool stopped, failed, errors;
         struct dbio_validity worst;
         char why[256];
-        bool valid;
+        bool valid, mismatch;
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -158,6 +158,8 @@ static int exit_code(const struct repeat *repeat)
 {
         if (dbio_interrupt_signal())
                 return 128 + dbio_interrupt_signal();
+        if (repeat->mismatch)
+                return DBIO_MISMATCH;
         if (repeat->errors)
                 return DBIO_IO;
         return repeat->valid ? DBIO_OK : DBIO_INVALID;
@@ -176,10 +178,16 @@ int dbio_session_repeat(struct dbio_session *session, const char *label, unsigne
         if (begin(&repeat, label, repetition, set_id))
                 return -1;
         *run_id = repeat.run_id;
+        dbio_session_verify_announce(session);
         if (dbio_run_open(&repeat.run, session->schedule, &session->targets, &session->options, err))
                 code = -1;
         for (unsigned i = 0; !code && i < session->schedule->nphases && !repeat.stopped && !repeat.failed; i++)
                 code = run_phase(&repeat, i);
+        if (!code && !dbio_interrupt_signal()) {
+                int verified = dbio_session_verify(session, repeat.run, err);
+                repeat.mismatch = verified == DBIO_MISMATCH;
+                code = verified < 0 ? -1 : 0;
+        }
         dbio_run_close(repeat.run);
         getrusage(RUSAGE_SELF, &after);
         struct dbio_run_outcome outcome = {

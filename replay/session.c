@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/backend_faulty.h"
 #include "engine/guard.h"
 #include "engine/units.h"
 #include "replay/progress.h"
@@ -113,6 +114,22 @@ static int find_uses(struct dbio_session *session, struct dbio_err *err)
         return 0;
 }
 
+/* DBIO_FAULTS, for tests: faults as engine/backend_faulty.h says, put upon whatever engine is used. */
+static int add_faults(struct dbio_run_options *options, struct dbio_err *err)
+{
+        static struct dbio_fault_plan plan;
+        const char *text = getenv("DBIO_FAULTS");
+        struct dbio_err why = {0};
+
+        if (!text)
+                return 0;
+        if (dbio_fault_plan_parse(&plan, text, &why))
+                return dbio_err_set(err, DBIO_USAGE, "DBIO_FAULTS: %s", why.message);
+        plan.inner = options->backend;
+        options->backend = dbio_backend_faulty(&plan);
+        return 0;
+}
+
 static int choose_engine(struct dbio_session *session, struct dbio_err *err)
 {
         const char *name = value(session->line, DBIO_OPT_ENGINE);
@@ -132,13 +149,19 @@ static int choose_engine(struct dbio_session *session, struct dbio_err *err)
         if (!options->backend)
                 return dbio_err_set(err, DBIO_USAGE, "no engine %s", name);
         options->null_payload = !strcmp(options->backend->name, "null");
-        return 0;
+        return add_faults(options, err);
 }
 
 static void warn(void *user, const char *text)
 {
         (void)user;
         fprintf(stderr, "warning: %s\n", text);
+}
+
+static void tell(void *user, const char *text)
+{
+        (void)user;
+        fprintf(stderr, "%s\n", text);
 }
 
 static int guard(struct dbio_session *session, struct dbio_err *err)
@@ -235,6 +258,8 @@ int dbio_session_open(struct dbio_session *session, const char *source, const st
                 goto fail;
         if (dry)
                 return 0;
+        if (!session->simulated && !options.null_engine)
+                dbio_guard_describe(&session->targets, session->demand.specs, tell, NULL);
         if (!session->simulated && !options.null_engine && dbio_targets_open(&session->targets, session->demand.specs, &options, err))
                 goto fail;
         if (!strcmp(value(line, DBIO_OPT_ENGINE), "auto") && !session->simulated && choose_engine(session, err))

@@ -50,6 +50,11 @@ void dbio_session_close(struct dbio_session *session);
 int dbio_session_repeat(struct dbio_session *session, const char *label, unsigned repetition, int64_t *set_id,
                         int64_t *run_id, struct dbio_err *err);
 
+/* --verify: says before the first phase what memory it may take; after the last reads again what was written and lists
+ * what is wrong, on stderr. Returns DBIO_OK, DBIO_MISMATCH, or -1. Nothing without the option. */
+void dbio_session_verify_announce(const struct dbio_session *session);
+int dbio_session_verify(const struct dbio_session *session, struct dbio_run *run, struct dbio_err *err);
+
 /* What --dry-run prints. */
 int dbio_session_describe(struct dbio_session *session, FILE *out, struct dbio_err *err);
 
