@@ -20,22 +20,19 @@ int dbio_rec_devices_open(struct dbio_recorder *rec)
 /* One sample when the grid has moved on; elapsed UINT64_MAX is the phase's end. */
 void dbio_rec_devices_sample(struct dbio_recorder *rec, uint64_t elapsed_ns)
 {
-        bool last = elapsed_ns == UINT64_MAX;
-        uint64_t number = last ? rec->end : elapsed_ns / rec->options.interval_ns;
+        uint64_t number = elapsed_ns == UINT64_MAX ? UINT64_MAX : elapsed_ns / rec->options.interval_ns;
 
         for (unsigned d = 0; d < rec->options.ndevices; d++) {
                 struct dbio_rec_device *device = &rec->devices[d];
-                struct dbio_rec_sample *before = device->nsamples ? &device->samples[device->nsamples - 1] : NULL;
-                struct dbio_rec_sample sample = {.number = number, .elapsed_ns = elapsed_ns};
+                struct dbio_rec_sample sample = {.number = number};
 
-                if (device->broken || (before && !last && number <= before->number))
+                if (device->broken || (device->nsamples && number <= device->samples[device->nsamples - 1].number))
                         continue;
+                sample.at_ns = dbio_rec_monotonic_ns();
                 if (dbio_device_counters_read(&sample.counters, device->device->dev, NULL)) {
                         device->broken = true;
                         continue;
                 }
-                if (last && before)
-                        sample.elapsed_ns = before->elapsed_ns + rec->options.interval_ns;
                 if (dbio_rec_grow(rec, &device->samples, &device->samples_room, device->nsamples,
                                   sizeof *device->samples))
                         device->samples[device->nsamples++] = sample;
@@ -94,24 +91,49 @@ void dbio_rec_devices_add(struct dbio_recorder *rec, const struct dbio_rec_key *
         }
 }
 
+/* Since the first sample. */
 struct load {
-        double kernel_ios, kernel_bytes, own_ios, own_bytes;
+        double kernel_ios, kernel_bytes, own_ios, own_bytes, busy_ms, queue_ms;
 };
 
 /* Requests as they were handed to the device: those merged into others count, too. */
-static struct load load_until(const struct dbio_rec_device *device, const struct dbio_rec_sample *sample)
+static struct load kernel_load(const struct dbio_rec_device *device, const struct dbio_rec_sample *sample)
 {
         const struct dbio_device_counters *a = &device->samples[0].counters, *b = &sample->counters;
-        struct load load = {0, 0, 0, 0};
 
-        load.kernel_ios = (double)(b->read_ios - a->read_ios + b->read_merges - a->read_merges + b->write_ios -
-                                   a->write_ios + b->write_merges - a->write_merges);
-        load.kernel_bytes = 512.0 * (double)(b->read_sectors - a->read_sectors + b->write_sectors - a->write_sectors);
-        for (uint64_t i = 0; i < sample->number && i < device->own_room; i++) {
-                load.own_ios += device->own_ios[i];
-                load.own_bytes += device->own_bytes[i];
-        }
-        return load;
+        return (struct load){
+                .kernel_ios = (double)(b->read_ios - a->read_ios + b->read_merges - a->read_merges + b->write_ios -
+                                       a->write_ios + b->write_merges - a->write_merges),
+                .kernel_bytes = 512.0 * (double)(b->read_sectors - a->read_sectors + b->write_sectors - a->write_sectors),
+                .busy_ms = (double)(b->io_ms - a->io_ms),
+                .queue_ms = (double)(b->queue_ms - a->queue_ms),
+        };
+}
+
+static double between(double a, double b, double share)
+{
+        return a + (b - a) * share;
+}
+
+/* The counters at a moment: samples come a little after the grid's times, at different distances. *near is where to
+ * begin to look, and is moved on. */
+static struct load load_at(const struct dbio_rec_device *device, int64_t at_ns, size_t *near)
+{
+        const struct dbio_rec_sample *s = device->samples;
+
+        while (*near + 2 < device->nsamples && s[*near + 1].at_ns < at_ns)
+                ++*near;
+        const struct dbio_rec_sample *a = &s[*near], *b = &s[*near + 1];
+        struct load x = kernel_load(device, a), y = kernel_load(device, b);
+        double share = b->at_ns > a->at_ns ? (double)(at_ns - a->at_ns) / (double)(b->at_ns - a->at_ns) : 1;
+
+        share = share < 0 ? 0 : share > 1 ? 1 : share;
+        return (struct load){
+                .kernel_ios = between(x.kernel_ios, y.kernel_ios, share),
+                .kernel_bytes = between(x.kernel_bytes, y.kernel_bytes, share),
+                .busy_ms = between(x.busy_ms, y.busy_ms, share),
+                .queue_ms = between(x.queue_ms, y.queue_ms, share),
+        };
 }
 
 /* Others' requests. The kernel counts an op of ours that it had to split several times, but its sectors once: a
@@ -133,44 +155,51 @@ static double foreign_share(const struct load *load)
         return share > 0 ? share : 0;
 }
 
-static int write_device(struct dbio_recorder *rec, const struct dbio_rec_device *device, struct dbio_err *err)
+static int write_device(struct dbio_recorder *rec, const struct dbio_rec_device *device, int64_t started_ns,
+                        uint64_t intervals, struct dbio_err *err)
 {
-        double foreign = 0, own = 0;
+        int64_t interval = (int64_t)rec->options.interval_ns;
+        struct load sum = {0};
+        double foreign = 0;
+        size_t near = 0;
 
-        for (size_t i = 1; i < device->nsamples; i++) {
-                const struct dbio_rec_sample *a = &device->samples[i - 1], *b = &device->samples[i];
-                struct load load = load_until(device, b);
-                double others = foreign_ios(&load), ns = (double)(b->elapsed_ns - a->elapsed_ns);
+        for (uint64_t i = 0; i < intervals; i++) {
+                double own = i < device->own_room ? device->own_ios[i] : 0;
+                struct load from = load_at(device, started_ns + (int64_t)i * interval, &near);
+                struct load to = load_at(device, started_ns + (int64_t)(i + 1) * interval, &near);
 
-                /* Sums never fall: what looks foreign because a record came late is taken back by the next. */
-                if (others < foreign)
-                        others = foreign;
-                if (b->number > a->number &&
-                    dbio_db_run(rec->store, err, "INSERT OR REPLACE INTO device VALUES (?, ?, ?, ?, ?, ?, ?)",
-                                "isuiidd", rec->phase_id, device->device->name, a->number * rec->options.interval_ns,
-                                (int64_t)llround(load.own_ios - own), (int64_t)llround(others - foreign),
-                                fmin(1.0, (double)(b->counters.io_ms - a->counters.io_ms) * 1e6 / ns),
-                                (double)(b->counters.queue_ms - a->counters.queue_ms) * 1e6 / ns))
+                sum.own_ios += own;
+                sum.own_bytes += i < device->own_room ? device->own_bytes[i] : 0;
+                sum.kernel_ios = to.kernel_ios;
+                sum.kernel_bytes = to.kernel_bytes;
+                /* Sums never fall: what looks foreign because of the samples' moments is taken back by the next. */
+                double others = foreign_ios(&sum) > foreign ? foreign_ios(&sum) : foreign;
+                if (dbio_db_run(rec->store, err, "INSERT OR REPLACE INTO device VALUES (?, ?, ?, ?, ?, ?, ?)", "isuiidd",
+                                rec->phase_id, device->device->name, i * rec->options.interval_ns,
+                                (int64_t)llround(own), (int64_t)llround(others - foreign),
+                                fmin(1.0, (to.busy_ms - from.busy_ms) * 1e6 / (double)interval),
+                                (to.queue_ms - from.queue_ms) * 1e6 / (double)interval))
                         return -1;
-                if (b->number > a->number) {
-                        foreign = others;
-                        own = load.own_ios;
-                }
+                foreign = others;
         }
         return 0;
 }
 
-int dbio_rec_devices_write(struct dbio_recorder *rec, struct dbio_err *err)
+int dbio_rec_devices_write(struct dbio_recorder *rec, uint64_t started_ns, uint64_t intervals, struct dbio_err *err)
 {
         for (unsigned d = 0; d < rec->options.ndevices; d++) {
                 const struct dbio_rec_device *device = &rec->devices[d];
 
                 if (device->nsamples < 2)
                         continue;
-                struct load all = load_until(device, &device->samples[device->nsamples - 1]);
+                struct load all = kernel_load(device, &device->samples[device->nsamples - 1]);
+                for (size_t i = 0; i < device->own_room; i++) {
+                        all.own_ios += device->own_ios[i];
+                        all.own_bytes += device->own_bytes[i];
+                }
                 if (foreign_share(&all) > rec->foreign_share)
                         rec->foreign_share = foreign_share(&all);
-                if (rec->phase->record && write_device(rec, device, err))
+                if (rec->phase->record && write_device(rec, device, (int64_t)started_ns, intervals, err))
                         return -1;
         }
         return 0;

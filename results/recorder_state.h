@@ -62,8 +62,8 @@ struct dbio_rec_gauge {
 };
 
 struct dbio_rec_sample {
-        uint64_t number;      /* grid intervals that had passed */
-        uint64_t elapsed_ns;
+        uint64_t number;      /* grid intervals that had passed; UINT64_MAX: the phase's end */
+        int64_t at_ns;        /* CLOCK_MONOTONIC */
         struct dbio_device_counters counters;
 };
 
@@ -133,7 +133,7 @@ int dbio_rec_devices_open(struct dbio_recorder *rec);
 void dbio_rec_devices_sample(struct dbio_recorder *rec, uint64_t elapsed_ns);
 void dbio_rec_devices_add(struct dbio_recorder *rec, const struct dbio_rec_key *key, uint64_t number, uint64_t ios,
                           uint64_t bytes);
-int dbio_rec_devices_write(struct dbio_recorder *rec, struct dbio_err *err);
+int dbio_rec_devices_write(struct dbio_recorder *rec, uint64_t started_ns, uint64_t intervals, struct dbio_err *err);
 void dbio_rec_devices_close(struct dbio_recorder *rec);
 
 /* recorder.c */

@@ -335,7 +335,7 @@ int dbio_rec_end_phase(struct dbio_recorder *rec, const struct dbio_phase_result
                 goto out;
         }
         if (dbio_db_begin(rec->store, err) || write_news(rec, intervals, &codes, err) ||
-            dbio_rec_devices_write(rec, err))
+            dbio_rec_devices_write(rec, result->started_ns, intervals, err))
                 goto out;
         if (rec->phase->record && (write_totals(rec, result, &codes, err) || write_result(rec, result, err) ||
                                    (rec->windows && dbio_rec_write_windows(rec, result->duration_ns, intervals, err))))

@@ -146,9 +146,9 @@ static void window_line(struct dbio_show *show, const char *name, const char *ki
         char during[N], after[N], quiet[N], lost[N] = "-";
         double from = values[DBIO_QUIET], to = values[DBIO_AFFECTED];
 
-        if (percent && from > 0 && fabs(to / from - 1) >= 0.005)
+        if (percent && from > 0 && fabs(to / from - 1) >= 0.01)
                 snprintf(lost, N, "%+.0f %%", 100 * (to / from - 1));
-        else if (!percent && fabs(to - from) >= 0.005 * from)
+        else if (!percent && fabs(to - from) >= 0.01 * from)
                 snprintf(lost, N, "%s%s", to > from ? "+" : "", dbio_number_short(during, N, to - from));
         dbio_text_line(show->out, "  %-12.12s %-6.6s %-6s%17s%17s%18s%11s", name, kind, what,
                        dbio_number_short(during, N, values[DBIO_DURING]),
