@@ -91,9 +91,11 @@ static const struct dbio_build_stream *stream_in(const struct dbio_build *build,
 static int same_phase(const struct dbio_build *build, const struct dbio_build_phase *phase, unsigned i,
                       const struct dbio_field *field, const void *config, struct dbio_err *err)
 {
-        int other = *(const int *)((const char *)config + field->offset);
+        int other = -1;
 
-        if (field->type != DBIO_FIELD_STREAM || other < 0 || phase->runs[other])
+        if (field->type == DBIO_FIELD_STREAM)
+                memcpy(&other, (const char *)config + field->offset, sizeof other);
+        if (other < 0 || phase->runs[other])
                 return 0;
         return dbio_node_error(phase->keys.streams ? phase->keys.streams : phase->node, err,
                                "\"%s\" runs here without \"%s\", which its key \"%s\" names: add it to the phase",
