@@ -1,3 +1,5 @@
+#include <langinfo.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +10,11 @@
 
 int dbio_cmd_show(const struct dbio_cmdline *line, struct dbio_err *err)
 {
+        setlocale(LC_CTYPE, "");
         const struct dbio_show_options options = {
                 .counters = dbio_cmdline_has(line, DBIO_OPT_COUNTERS),
                 .plot = dbio_cmdline_has(line, DBIO_OPT_PLOT),
+                .utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
         };
         struct dbio_store *store = NULL;
         struct dbio_runs runs = {0};
