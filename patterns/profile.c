@@ -40,10 +40,10 @@ static const struct dbio_field top_fields[] = {
          DBIO_FIELD_REQUIRED, NULL, NULL},
         {"trust", DBIO_FIELD_TEXT, offsetof(struct top, trust), NULL, 0, 0, "how far its figures can be trusted", NULL,
          DBIO_FIELD_REQUIRED, NULL, NULL},
-        {"flush", DBIO_FIELD_TIME, offsetof(struct top, flush), "0ns", 0, 0, "of an fsync or trim", NULL, 0, NULL, NULL},
-        {"submit_cpu", DBIO_FIELD_TIME, offsetof(struct top, submit_cpu), "0ns", 0, 0, "host's CPU time to submit an io", NULL,
+        {"flush", DBIO_FIELD_TIME, offsetof(struct top, flush), "0ns", 0, 60e9, "of an fsync or trim", NULL, 0, NULL, NULL},
+        {"submit_cpu", DBIO_FIELD_TIME, offsetof(struct top, submit_cpu), "0ns", 0, 1e9, "host's CPU time to submit an io", NULL,
          0, NULL, NULL},
-        {"complete_cpu", DBIO_FIELD_TIME, offsetof(struct top, complete_cpu), "0ns", 0, 0, "host's CPU time to reap one", NULL,
+        {"complete_cpu", DBIO_FIELD_TIME, offsetof(struct top, complete_cpu), "0ns", 0, 1e9, "host's CPU time to reap one", NULL,
          0, NULL, NULL},
         {"hba", DBIO_FIELD_MAP, offsetof(struct top, hba), NULL, 0, 0, "limits of the host's adapter", NULL, 0, NULL, hba_fields},
         {0},
@@ -181,6 +181,21 @@ static int check_array(struct dbio_sim_profile *profile, const struct dbio_node 
         return 0;
 }
 
+static int check_disk(const struct dbio_sim_disk *disk, const struct dbio_node *node, struct dbio_err *err)
+{
+        double track = disk->inner * 60 / (double)disk->rpm / SECTOR;
+
+        if (disk->inner > disk->outer)
+                return dbio_node_error(node, err, "the inner rate is at most the outer");
+        if (track < 8)
+                return dbio_node_error(node, err, "at this rate and speed a track has not even 8 sectors");
+        if ((double)disk->capacity / SECTOR / track / (double)disk->heads > 1e8)
+                return dbio_node_error(node, err, "this capacity needs more than 100,000,000 cylinders at these rates");
+        if (disk->seek_track > disk->seek_average || disk->seek_average > disk->seek_full)
+                return dbio_node_error(node, err, "seek times rise: `seek_track`, `seek_average`, `seek_full`");
+        return 0;
+}
+
 static int check(struct dbio_sim_profile *profile, const struct dbio_node *root, struct dbio_err *err)
 {
         const struct dbio_sim_cache *cache = &profile->cache;
@@ -188,6 +203,12 @@ static int check(struct dbio_sim_profile *profile, const struct dbio_node *root,
 
         if (profile->has_array && check_array(profile, dbio_node_get(root, "array"), err))
                 return -1;
+        if (profile->medium == DBIO_SIM_DISK && check_disk(&profile->disk, dbio_node_get(root, "disk"), err))
+                return -1;
+        if (dbio_sim_capacity(profile) < 1 << 20)
+                return dbio_node_error(root, err, "a device holds at least 1 MiB");
+        if (profile->medium == DBIO_SIM_FIXED && profile->fixed.rate > 0 && profile->fixed.rate < 1e5)
+                return dbio_node_error(dbio_node_get(root, "fixed"), err, "a rate is 0 or at least 100kB/s");
         if (profile->has_cache && (cache->size / cache->line < 16 || cache->size / cache->line > (1 << 22)))
                 return dbio_node_error(dbio_node_get(root, "cache"), err, "a cache has 16 to 4,194,304 lines");
         if (profile->has_cache && (cache->coalesce < cache->line || cache->coalesce % cache->line))
@@ -203,8 +224,8 @@ static int check(struct dbio_sim_profile *profile, const struct dbio_node *root,
         return 0;
 }
 
-static int load_text(const char *name, const char *file, const char *text, size_t size, struct dbio_sim_profile **out,
-                     struct dbio_err *err)
+int dbio_profile_load_text(const char *name, const char *file, const char *text, size_t size,
+                           struct dbio_sim_profile **out, struct dbio_err *err)
 {
         struct loaded *loaded = calloc(1, sizeof *loaded);
         struct dbio_node *root;
@@ -300,7 +321,7 @@ int dbio_profile_load(const char *name_or_path, struct dbio_sim_profile **out, s
         if (is_path(name_or_path)) {
                 if (dbio_file_read(name_or_path, &text, &size, err))
                         return -1;
-                rc = load_text(name_or_path, name_or_path, text, size, out, err);
+                rc = dbio_profile_load_text(name_or_path, name_or_path, text, size, out, err);
                 free(text);
                 return rc;
         }
@@ -308,5 +329,5 @@ int dbio_profile_load(const char *name_or_path, struct dbio_sim_profile **out, s
         file = dbio_embedded_find(path);
         if (!file)
                 return unknown(name_or_path, err);
-        return load_text(name_or_path, path, file->text, file->size, out, err);
+        return dbio_profile_load_text(name_or_path, path, file->text, file->size, out, err);
 }

@@ -17,6 +17,9 @@
 /* Loads an installed profile by its name, or a file where the text has a `/` or ends in .yaml. DBIO_USAGE, DBIO_IO.
  * The profile is the caller's to free. */
 int dbio_profile_load(const char *name_or_path, struct dbio_sim_profile **out, struct dbio_err *err);
+/* The same from memory; file stands for the source in messages. */
+int dbio_profile_load_text(const char *name, const char *file, const char *text, size_t size,
+                           struct dbio_sim_profile **out, struct dbio_err *err);
 void dbio_profile_free(struct dbio_sim_profile *profile); /* accepts NULL */
 
 /* Names of the installed profiles, ended by NULL; static. */
