@@ -45,7 +45,7 @@ struct simload {
 /* Aborts the test where the backend fails or time goes back. */
 void simload_run(struct simload *load);
 
-/* The shipped profile, freed at the process's end. */
+/* A copy of the shipped profile for the test to change; kept to the process's end. */
 struct dbio_sim_profile *simload_profile(const char *name);
 
 #endif
