@@ -97,7 +97,7 @@ struct cleaner {
         uint64_t victim, run_at, run_end;
         uint64_t taken;              /* pages taken off the flush list */
         uint64_t seen_taken;         /* of them, those that the loop knows of */
-        uint64_t paused_ns, last_ns, taken_in_ns; /* time that dirtying stood still for a full redo log */
+        uint64_t paused_ns, taken_in_ns; /* time that dirtying stood still for a full redo log */
         bool held;
         bool round;                  /* a batch is going on */
         unsigned quota;              /* pages of it still to be taken */
@@ -279,13 +279,16 @@ static bool flush_run(struct cleaner *self, uint64_t now_ns)
 
 /* ----- the loop ----- */
 
+/* What has got dirty by the last multiple of TAKE_IN_NS: a grid, so that it does not depend on when fill is called. */
 static void take_in(struct cleaner *self, uint64_t now_ns)
 {
-        if (self->held)
-                self->paused_ns += now_ns - self->last_ns;
-        self->held = self->redo && self->redo->position->appended >= self->redo->log->hold;
-        self->last_ns = now_ns;
-        self->taken_in_ns = now_ns;
+        now_ns = now_ns / TAKE_IN_NS * TAKE_IN_NS;
+        if (now_ns > self->taken_in_ns) {
+                if (self->held)
+                        self->paused_ns += now_ns - self->taken_in_ns;
+                self->held = self->redo && self->redo->position->appended >= self->redo->log->hold;
+                self->taken_in_ns = now_ns;
+        }
         if (!dbio_dirty_maker_advance(&self->maker, now_ns - self->paused_ns, SLICE))
                 self->more = true;
 }

@@ -109,7 +109,12 @@ static void done(struct dbio_source *source, const struct dbio_op *op, const str
                 self->freed_ns = done_op->completed_ns;
         self->in_flight--;
         while (self->head < self->tail && block_at(self, self->head)->members_left == 0) {
+                unsigned part;
+
                 block = block_at(self, self->head++);
+                part = dbio_logring_part(&self->ring, block->offset, &(uint64_t){0}, &(uint64_t){0});
+                self->full += part != self->part;
+                self->part = part;
                 dbio_log_harden(&self->log, block->end, block->submitted_ns, done_op->completed_ns);
         }
 }
@@ -191,6 +196,7 @@ int dbio_logblocks_compile(const struct dbio_pattern_env *env, const struct dbio
         if (dbio_logring_init(&self->ring, &geometry, space.from, space.to, spec->segments, 0, self->sector,
                               self->max_block, dbio_rng_seed(env->seed, env->phase, env->stream, DBIO_RNG_PLACE), err))
                 goto fail;
+        self->part = dbio_logring_part(&self->ring, self->ring.cursor, &(uint64_t){0}, &(uint64_t){0});
         self->blocks = calloc(self->capacity, sizeof *self->blocks);
         if (!self->blocks) {
                 dbio_err_set(err, DBIO_IO, "no memory: %s", strerror(ENOMEM));

@@ -44,6 +44,8 @@ struct dbio_logblocks {
         uint64_t head, tail;      /* blocks by number: head the oldest not durable, tail the next to form */
         unsigned in_flight;       /* blocks */
         unsigned member;          /* of block tail - 1, the next to be issued; nmembers = all are */
+        unsigned part;            /* of the ring, that the last durable block lies in */
+        uint64_t full;            /* parts that have been filled and left: log switches */
         uint64_t freed_ns;        /* when the last completion made room after all writes were busy */
         unsigned capacity;
         struct dbio_logblock *blocks;

@@ -17,10 +17,17 @@ extern const struct dbio_pattern dbio_innodb_redo_log;
 extern const struct dbio_pattern dbio_innodb_scan;
 extern const struct dbio_pattern dbio_io_random;
 extern const struct dbio_pattern dbio_io_sequential;
+extern const struct dbio_pattern dbio_myisam_insert;
+extern const struct dbio_pattern dbio_myisam_scan;
 extern const struct dbio_pattern dbio_oltp_transaction;
+extern const struct dbio_pattern dbio_oracle_arch;
+extern const struct dbio_pattern dbio_oracle_dbwr;
 extern const struct dbio_pattern dbio_oracle_lgwr;
 extern const struct dbio_pattern dbio_oracle_multiblock_read;
 extern const struct dbio_pattern dbio_oracle_sequential_read;
+extern const struct dbio_pattern dbio_postgres_bgwriter;
+extern const struct dbio_pattern dbio_postgres_checkpoint;
+extern const struct dbio_pattern dbio_postgres_seq_scan;
 extern const struct dbio_pattern dbio_postgres_wal;
 extern const struct dbio_pattern dbio_sqlserver_backup;
 extern const struct dbio_pattern dbio_sqlserver_bulk_load;
@@ -51,10 +58,17 @@ const struct dbio_pattern *const dbio_patterns[] = {
         &dbio_innodb_scan,
         &dbio_io_random,
         &dbio_io_sequential,
+        &dbio_myisam_insert,
+        &dbio_myisam_scan,
         &dbio_oltp_transaction,
+        &dbio_oracle_arch,
+        &dbio_oracle_dbwr,
         &dbio_oracle_lgwr,
         &dbio_oracle_multiblock_read,
         &dbio_oracle_sequential_read,
+        &dbio_postgres_bgwriter,
+        &dbio_postgres_checkpoint,
+        &dbio_postgres_seq_scan,
         &dbio_postgres_wal,
         &dbio_sqlserver_backup,
         &dbio_sqlserver_bulk_load,

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "patterns/flow.h"
 #include "patterns/logtail.h"
-#include "patterns/postgres.h"
 #include "patterns/rng.h"
 
 #define BLOCK 8192u
@@ -21,7 +21,7 @@ struct wal {
         struct dbio_logtail tail;
         const struct dbio_stream *checkpoint;
         struct dbio_rng rng;
-        uint32_t episode;
+        uint64_t begun;
         double changes; /* of pages since the checkpoint began */
         uint64_t pages_per_commit;
         double touched_pages;
@@ -60,17 +60,16 @@ static int check(const struct dbio_stream_keys *keys, const void *opaque, struct
 static uint32_t page_images(struct dbio_log *log, uint64_t arrived_ns)
 {
         struct wal *self = (struct wal *)log->source;
-        const struct dbio_postgres_checkpoint *checkpoint =
-                (const struct dbio_postgres_checkpoint *)self->checkpoint->sources[0];
+        const struct dbio_flow *checkpoint = (const struct dbio_flow *)self->checkpoint->sources[0];
         uint32_t bytes = 0;
 
         (void)arrived_ns;
-        if (checkpoint->episode != self->episode) {
-                self->episode = checkpoint->episode;
+        if (checkpoint->begun != self->begun) {
+                self->begun = checkpoint->begun;
                 self->changes = 0;
         }
         /* Before the first checkpoint of the phase all pages have been changed since the one before. */
-        if (!self->episode)
+        if (!self->begun)
                 return 0;
         for (uint64_t i = 0; i < self->pages_per_commit; i++, self->changes++)
                 if (dbio_rng_unit(&self->rng) < exp(-self->changes / self->touched_pages))
