@@ -121,6 +121,7 @@ struct dbio_stream {
         struct dbio_log_position *position;     /* of a log stream, else NULL */
         struct dbio_log *log;          /* of a log stream: where other streams of its group commit; else NULL */
         double load;                   /* expected ops/s, for placement; 0 = unknown */
+        char note[96];                 /* what check and --dry-run say of it besides (a density solved for); or empty */
         uint64_t memory_bytes;         /* what its dirty map holds, for --dry-run */
         uint32_t max_length;           /* largest op it makes, for buffers */
         bool fills;                    /* it makes writes with DBIO_OP_ZEROES or DBIO_OP_C0 */

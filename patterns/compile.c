@@ -106,25 +106,51 @@ static struct dbio_dirty_map *env_dirty_map(const struct dbio_pattern_env *env, 
         return &shared->map;
 }
 
-/* Puts the place before the message, and where the stream, or the key at fault, stands in the file. */
+/* The key at fault: as the pattern says, or the word before the colon of its message. */
+static const struct dbio_node *node_at_fault(const struct dbio_workload_stream *stream, const struct dbio_err *err)
+{
+        const char *text = err->path[0] ? err->path : err->message;
+        const struct dbio_node *node = stream->node;
+        char key[64];
+
+        while (node && node->type == DBIO_NODE_MAP) {
+                size_t n = strcspn(text, err->path[0] ? "." : ":");
+                const struct dbio_node *inner;
+
+                if (n >= sizeof key)
+                        break;
+                memcpy(key, text, n);
+                key[n] = 0;
+                inner = dbio_node_get(node, key);
+                if (!inner)
+                        break;
+                node = inner;
+                if (!text[n] || text[n] == ':')
+                        break;
+                text += n + 1;
+        }
+        return node;
+}
+
+/* A compile error concerns a stream of a phase: says which, and where it stands. */
 static int explain(struct dbio_err *err, const struct open_phase *open, unsigned i)
 {
         const struct dbio_workload_stream *stream = &open->phase->resolved[i];
-        const struct dbio_node *node = stream->node, *value;
-        char message[sizeof err->message], key[sizeof err->path];
+        char message[sizeof err->message];
 
         if (!err)
                 return -1;
+        const struct dbio_node *node = node_at_fault(stream, err);
+
         memcpy(message, err->message, sizeof message);
-        memcpy(key, err->path, sizeof key);
-        snprintf(err->path, sizeof err->path, "streams.%.100s%s%.100s", stream->name, *key ? "." : "", key);
-        snprintf(err->message, sizeof err->message, "%.64s in phase %.64s: %.800s", stream->name, open->phase->name,
-                 message);
-        value = dbio_node_get(node, key);
-        if (value || node)
-                dbio_err_locate(err, (value ? value : node)->file, (value ? value : node)->line,
-                                (value ? value : node)->column);
-        return -1;
+        snprintf(err->message, sizeof err->message, "%.64s in phase %.64s: %.800s", stream->name, open->phase->name, message);
+        snprintf(err->path, sizeof err->path, "streams.%.100s", stream->name);
+        if (node && node != stream->node)
+                for (unsigned k = 0; k < stream->node->n; k++)
+                        if (stream->node->items[k] == node)
+                                snprintf(err->path, sizeof err->path, "streams.%.100s.%.100s", stream->name,
+                                         stream->node->keys[k]->text);
+        return node ? dbio_err_locate(err, node->file, node->line, node->column) : -1;
 }
 
 static int compile_stream(struct open_phase *open, unsigned i, struct dbio_err *err);

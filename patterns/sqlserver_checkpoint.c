@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "patterns/flow.h"
@@ -517,6 +518,10 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                                    c->databases[0].map->space.file_size};
         dbio_stream_add_use(out, keys->target, false, true, &space);
         out->max_length = (uint32_t)cfg->max_pages_per_write * c->databases[0].map->page;
+        if (dbio_is_set(keys->dirty.pages_per_write))
+                snprintf(out->note, sizeof out->note, "%g pages a write: density %.2f %%", keys->dirty.pages_per_write,
+                         100 * dbio_dirty_keys_density(&keys->dirty, (unsigned)cfg->max_pages_per_write,
+                                                       c->databases[0].map->extent));
         out->load = (by_rate(c) ? cfg->dirty_rate : (double)cfg->pages / (double)every * 1e9) / 8;
         return dbio_log_out_init(&c->log, &c->flow, env, out, cfg->log, 1, RECORD_BYTES, err);
 }

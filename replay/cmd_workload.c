@@ -8,6 +8,28 @@
 #include "replay/demand.h"
 #include "replay/schedulefile.h"
 
+/* What streams have to say of themselves, each once. */
+static int print_notes(struct dbio_schedule *schedule, struct dbio_err *err)
+{
+        char last[sizeof ((struct dbio_stream *)0)->note + 256] = "", line[sizeof last];
+
+        for (unsigned i = 0; i < schedule->nphases; i++) {
+                struct dbio_phase phase = {0};
+                if (schedule->phase_open(schedule, i, &phase, err))
+                        return -1;
+                for (unsigned s = 0; s < phase.nstreams; s++) {
+                        if (!phase.streams[s].note[0])
+                                continue;
+                        snprintf(line, sizeof line, "  %s: %s", phase.streams[s].name, phase.streams[s].note);
+                        if (strcmp(line, last))
+                                puts(line);
+                        strcpy(last, line);
+                }
+                schedule->phase_close(schedule, &phase);
+        }
+        return 0;
+}
+
 int dbio_cmd_check(const struct dbio_cmdline *line, struct dbio_err *err)
 {
         for (unsigned i = 0; i < line->narguments; i++) {
@@ -21,9 +43,12 @@ int dbio_cmd_check(const struct dbio_cmdline *line, struct dbio_err *err)
                 else
                         printf("%s: ok, %u targets, %u streams, %u phases, schedule %.8s\n", line->arguments[i],
                                demand.nspecs, demand.workload.nstreams, schedule->nphases, schedule->hash);
+                int code = dbio_cmdline_has(line, DBIO_OPT_PRINT) ? 0 : print_notes(schedule, err);
                 schedule->free(schedule);
                 dbio_targets_close(&targets);
                 dbio_demand_release(&demand);
+                if (code)
+                        return -1;
         }
         return DBIO_OK;
 }

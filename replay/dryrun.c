@@ -19,6 +19,8 @@ static void print_bytes(FILE *out, const char *what, uint64_t bytes)
 /* A stream's places, one line a target that it touches. */
 static void print_uses(const struct dbio_session *session, const struct dbio_stream *stream, FILE *out)
 {
+        if (stream->note[0])
+                fprintf(out, "  %-16s %s\n", stream->name, stream->note);
         for (unsigned i = 0; i < stream->nuses; i++) {
                 const struct dbio_stream_use *use = &stream->uses[i];
                 fprintf(out, "  %-16s %-8s %-11s %15" PRIu64 " to %15" PRIu64 "\n", stream->name,
