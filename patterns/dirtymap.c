@@ -120,6 +120,21 @@ bool dbio_dirty_map_set_fresh(struct dbio_dirty_map *map, uint64_t page)
         return true;
 }
 
+/* A run of n pages inside one word gets old. True where any was clean. */
+static bool set_run_old(struct dbio_dirty_map *map, uint64_t page, unsigned n)
+{
+        uint64_t word = page / 64, bits = (n == 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1) << page % 64;
+        uint64_t clean = bits & ~(map->old[word] | map->fresh[word]);
+
+        map->old[word] |= clean;
+        map->nold += (unsigned)__builtin_popcountll(clean);
+        if (page < map->old_from)
+                map->old_from = page;
+        if (page + n > map->old_to)
+                map->old_to = page + n;
+        return clean;
+}
+
 bool dbio_dirty_map_clear(struct dbio_dirty_map *map, uint64_t page)
 {
         uint64_t bit = (uint64_t)1 << page % 64;
@@ -212,6 +227,8 @@ static bool turn(struct dbio_dirty_maker *maker, uint64_t unit, unsigned pages, 
         uint64_t page = maker->window + unit * (by_extent(maker) ? maker->map->extent : 1);
         bool changed = false;
 
+        if (dirty && page % 64 + pages <= 64)
+                return set_run_old(maker->map, page, pages);
         for (unsigned i = 0; i < pages; i++)
                 changed |= dirty ? dbio_dirty_map_set_old(maker->map, page + i) : dbio_dirty_map_clear(maker->map, page + i);
         return changed;

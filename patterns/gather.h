@@ -23,6 +23,7 @@ struct dbio_sweep {
         struct dbio_dirty_map *map;
         struct dbio_scatter scatter;
         uint64_t at, from, to;
+        uint64_t ahead[16];  /* hash: the places from at rounded down to 16 on, on their way into the cache */
         bool hash;
 };
 void dbio_sweep_begin(struct dbio_sweep *sweep, struct dbio_dirty_map *map, bool hash, uint64_t seed);

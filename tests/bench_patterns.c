@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "patterns/gather.h"
-#include "patterns/pattern.h"
+#include "patterns/workload.h"
 
 static double seconds(void)
 {
@@ -80,6 +80,46 @@ static void checkpoint(const char *label, int kind, bool hash)
         dbio_dirty_map_release(&map);
 }
 
+/* The whole pattern: map, sweep, governor, completions. Time as it is asked for: no write takes any. */
+static void whole_checkpoint(const char *label)
+{
+        static const char text[] = "name: b\ntargets: {data: {size: 1TiB}}\n"
+                                   "streams: {c: {pattern: sqlserver.checkpoint, target: data, version: 2008, every: 1s,\n"
+                                   " pages: 13_421_772, dirty: {map: extents}}}\n"
+                                   "phases: [{name: p, duration: 1h}]\n";
+        struct dbio_geometry geometry = {1ull << 40, 1, 512};
+        struct dbio_workload workload;
+        struct dbio_schedule *schedule;
+        struct dbio_phase phase;
+        struct dbio_err err = {0};
+        struct dbio_op ops[64];
+        uint64_t now = 1000000000, n = 0;
+
+        if (dbio_workload_load_text(&workload, "bench", text, sizeof text - 1, NULL, 0, &err) ||
+            dbio_workload_compile(&workload, &geometry, &schedule, &err) || schedule->phase_open(schedule, 0, &phase, &err)) {
+                fprintf(stderr, "%s\n", err.message);
+                exit(1);
+        }
+        struct dbio_source *source = phase.streams[0].sources[0];
+        source->report = &dbio_report_none;
+        double start = seconds();
+        while (n < 4000000) {
+                unsigned got = source->class->fill(source, now, ops, 64);
+                struct dbio_done done = {now, now, now, 0};
+
+                for (unsigned i = 0; i < got; i++)
+                        source->class->done(source, &ops[i], &done);
+                n += got;
+                if (!got && source->class->wake(source) > now)
+                        now = source->class->wake(source);
+        }
+        double took = seconds() - start;
+        printf("%-44s %6.1f million ops/s\n", label, (double)n / took / 1e6);
+        schedule->phase_close(schedule, &phase);
+        schedule->free(schedule);
+        dbio_workload_release(&workload);
+}
+
 int main(void)
 {
         random_reads("random reads, uniform, closed loop", (struct dbio_skew){DBIO_SKEW_UNIFORM, 0, 0, 0}, NAN);
@@ -88,5 +128,6 @@ int main(void)
         checkpoint("checkpoint, 1 TiB, 10 % dirty, extents", DBIO_DIRTY_EXTENTS, false);
         checkpoint("checkpoint, 1 TiB, 10 % dirty, pages", DBIO_DIRTY_PAGES, false);
         checkpoint("checkpoint, 1 TiB, 10 % dirty, extents, hash", DBIO_DIRTY_EXTENTS, true);
+        whole_checkpoint("checkpoint, 1 TiB, 10 % dirty, whole pattern");
         return 0;
 }
