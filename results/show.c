@@ -53,7 +53,8 @@ static int choose_run(struct dbio_show *show, struct dbio_err *err)
                 return dbio_err_set(err, DBIO_IO, "results: out of memory");
         for (unsigned i = 0; i < runs->n; i++) {
                 sqlite3_stmt *stmt = dbio_db_query(show->store, err, "SELECT status = 'complete' AND valid, simulated, "
-                                                   "coalesce(valid, 1) FROM run WHERE run_id = ?", "i", runs->ids[i]);
+                                                   "coalesce(valid, 1), status = 'running' FROM run WHERE run_id = ?", "i",
+                                                   runs->ids[i]);
                 int found = stmt ? dbio_db_step(show->store, stmt, err) : -1;
 
                 if (found < 0)
@@ -63,6 +64,7 @@ static int choose_run(struct dbio_show *show, struct dbio_err *err)
                         show->run_id = runs->ids[i];
                         show->simulated = found && sqlite3_column_int(stmt, 1);
                         show->valid = found && sqlite3_column_int(stmt, 2);
+                        show->running = found && sqlite3_column_int(stmt, 3);
                 }
                 if (good)
                         show->good.ids[show->good.n++] = runs->ids[i];

@@ -138,21 +138,25 @@ static void simulated_lines(struct dbio_show *show, const char *trust)
 
 int dbio_show_header(struct dbio_show *show, struct dbio_err *err)
 {
-        char title[64], span[DBIO_NUMBER_SIZE], moment[32], how[256], engine[64], why[256];
+        char title[64], span[DBIO_NUMBER_SIZE], moment[32], how[256], engine[64], why[256], left[256], right[96];
         sqlite3_stmt *stmt = dbio_db_query(
                 show->store, err,
-                "SELECT coalesce(label, '-'), workload, started_at, wall_ns, status, valid, invalid_why, trust, "
+                "SELECT coalesce(label, '-'), workload, started_at, CASE WHEN simulated THEN (SELECT sum(duration_ns) FROM phase p "
+                "WHERE p.run_id = run.run_id) ELSE wall_ns END, status, valid, invalid_why, trust, "
                 "targets_json, how, engine FROM run WHERE run_id = ?", "i", show->run_id);
         int found = stmt ? dbio_db_step(show->store, stmt, err) : -1;
 
         if (found <= 0)
                 return found ? -1 : dbio_err_set(err, DBIO_USAGE, "no run %lld", (long long)show->run_id);
         bool judged = sqlite3_column_type(stmt, 5) != SQLITE_NULL;
-        dbio_text_line(show->out, "%s  %s   %s   %s   %s   %s   %s", title_of(show, title, sizeof title),
-                       dbio_db_text(stmt, 0), dbio_db_text(stmt, 1),
-                       dbio_text_moment(moment, sizeof moment, dbio_db_text(stmt, 2)),
-                       dbio_text_duration(span, sizeof span, dbio_db_double(stmt, 3)), dbio_db_text(stmt, 4),
-                       !judged ? "" : sqlite3_column_int(stmt, 5) ? "VALID" : "INVALID");
+        /* Where it is too long, names give way to what must be read. */
+        snprintf(left, sizeof left, "%s  %s   %s", title_of(show, title, sizeof title), dbio_db_text(stmt, 0),
+                 dbio_db_text(stmt, 1));
+        snprintf(right, sizeof right, "   %s   %s   %s   %s",
+                 dbio_text_moment(moment, sizeof moment, dbio_db_text(stmt, 2)),
+                 dbio_text_duration(span, sizeof span, dbio_db_double(stmt, 3)), dbio_db_text(stmt, 4),
+                 !judged ? "" : sqlite3_column_int(stmt, 5) ? "VALID" : "INVALID");
+        dbio_text_line(show->out, "%.*s%s", (int)(DBIO_COLUMNS - strlen(right)), left, right);
         if (show->simulated)
                 simulated_lines(show, dbio_db_text(stmt, 7));
         target_lines(show, dbio_db_text(stmt, 8));

@@ -23,7 +23,7 @@ struct dbio_show {
         struct dbio_interference_list effects;
         unsigned nphases;
         struct dbio_show_phase *phases;
-        bool simulated, valid, single; /* single: one repetition */
+        bool simulated, valid, running, single; /* single: one repetition */
 };
 
 /* One window of one stream and kind beside an episodic stream, over all roles; p99 NAN over several. */

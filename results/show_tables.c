@@ -91,7 +91,9 @@ static void notes(struct dbio_show *show, const struct dbio_show_phase *phase)
                                        dbio_number_group(a, N, (double)r->errors, 0), r->stream,
                                        dbio_kind_name((unsigned)r->kind));
         }
-        if (!phase->ended)
+        if (!phase->ended && show->running)
+                dbio_text_line(show->out, "  RUNNING: figures up to the last commit");
+        else if (!phase->ended)
                 dbio_text_line(show->out, "  CUT: the run ended without closing this phase; its last two intervals are "
                                           "missing");
         else if (phase->stopped)
