@@ -31,7 +31,10 @@ SRC     := $(wildcard engine/*.c patterns/*.c results/*.c replay/*.c)
 LIB_SRC := $(filter-out replay/main.c,$(SRC)) $(B)/embedded.c
 LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(B)/embedded.c,$(LIB_SRC))) $(B)/embedded.o
 CONFIGS := $(shell find configs -name '*.yaml' 2>/dev/null | LC_ALL=C sort)
-ASSETS  := $(wildcard results/*.css results/*.js results/*.html)
+ASSETS  := $(wildcard results/*.css results/*.js)
+# The report's charts, out of Debian's libjs-chart.js.
+CHART   := $(firstword $(wildcard $(addprefix /usr/share/,javascript/chart.js/chart.min.js nodejs/chart.js/dist/chart.min.js \
+             javascript/chart.js/Chart.min.js)) chart-js-is-missing)
 TESTS   := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))
 HELPERS := $(filter-out tests/test_%.c tests/bench_%.c tests/fuzz_%.c tests/fuzzmain.c,$(wildcard tests/*.c))
 BENCHES := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/bench_*.c))
@@ -66,9 +69,12 @@ $(B)/embedded.o: $(B)/embedded.c $(B)/flags
 	$(call say,CC)$(CC) $(CFLAGS_ALL) -c -o $@ $<
 
 # configs/ and the report's assets, compiled in.
-$(B)/embedded.c: tests/embed.sh $(CONFIGS) $(ASSETS)
+$(B)/embedded.c: tests/embed.sh $(CONFIGS) $(ASSETS) $(CHART)
 	@mkdir -p $(@D)
-	$(call say,EMBED)sh tests/embed.sh $(CONFIGS) $(ASSETS) > $@
+	$(call say,EMBED)sh tests/embed.sh $(CONFIGS) $(ASSETS) chart.js=$(CHART) > $@
+
+chart-js-is-missing:
+	@echo 'libjs-chart.js is not installed: make deps' >&2; false
 
 $(B)/tests/test_%: $(B)/tests/test_%.o $(patsubst tests/%.c,$(B)/tests/%.o,$(HELPERS)) $(B)/libdbio.a
 	$(call say,LD)$(CC) $(CFLAGS_ALL) -o $@ $^ $(CHECK_LIBS) $(LIBS)

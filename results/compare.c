@@ -130,37 +130,50 @@ static int history_values(struct dbio_comparison *c, const struct dbio_compare_r
         return 0;
 }
 
-/* The first of the workload's limits that has a row; else the p99 of reads or the commits' mean where the phase is
- * paced; else the IOPS of the first stream. */
-static unsigned rank_headline(const struct dbio_compare_row *row, const struct dbio_limit *limit)
+static bool is_limit(const struct dbio_compare_row *row, const struct dbio_limit *limit)
+{
+        static const struct {
+                enum dbio_limit_stat stat;
+                const char *figure;
+        } figures[] = {{DBIO_LIMIT_IOPS, "IOPS"}, {DBIO_LIMIT_MEAN, "avg"}, {DBIO_LIMIT_P99, "p99"}, {DBIO_LIMIT_P999, "p99.9"}};
+
+        if (*row->window || strcmp(row->stream, limit->stream) ||
+            (limit->kind >= 0 && limit->kind != dbio_kind_find(row->kind)))
+                return false;
+        for (unsigned i = 0; i < sizeof figures / sizeof *figures; i++)
+                if (limit->stat == figures[i].stat && !strcmp(row->figure, figures[i].figure))
+                        return true;
+        return false;
+}
+
+/* The first of the workload's limits that has a row in the phase; else the IOPS where no schedule sets them, of reads
+ * first; else the p99 of reads or the commits' mean. */
+static unsigned rank_headline(const struct dbio_compare_row *row, const struct dbio_compare_gate *limits)
 {
         bool mean = !strcmp(row->figure, "avg"), p99 = !strcmp(row->figure, "p99"), rate = !strcmp(row->figure, "IOPS");
-        bool quiet = !strcmp(row->window, "quiet"), whole = !*row->window;
+        bool quiet = !*row->window || !strcmp(row->window, "quiet");
 
         if (row->plain.word == DBIO_VERDICT_RATE_SET || !*row->kind)
                 return 0;
-        if (limit && whole && !strcmp(row->stream, limit->stream) &&
-            (limit->kind < 0 || limit->kind == dbio_kind_find(row->kind)) &&
-            ((limit->stat == DBIO_LIMIT_MEAN && mean) || (limit->stat == DBIO_LIMIT_P99 && p99) ||
-             (limit->stat == DBIO_LIMIT_IOPS && rate) ||
-             (limit->stat == DBIO_LIMIT_P999 && !strcmp(row->figure, "p99.9"))))
-                return 9;
-        if (rate && (quiet || whole))
+        for (unsigned i = 0; limits[i].limit.text; i++)
+                if (is_limit(row, &limits[i].limit))
+                        return 1000 - i;
+        if (rate && quiet)
                 return !strcmp(row->kind, "read") ? 8 : 7;
-        if (p99 && (quiet || whole) && !strcmp(row->kind, "read"))
+        if (p99 && quiet && !strcmp(row->kind, "read"))
                 return 6;
         if (mean && !strcmp(row->kind, "commit"))
                 return 5;
-        return mean && (quiet || whole) ? 4 : 1;
+        return mean && quiet ? 4 : 1;
 }
 
-static void choose_headlines(struct dbio_comparison *c, const struct dbio_limit *limit)
+static void choose_headlines(struct dbio_comparison *c)
 {
         for (unsigned from = 0, to; from < c->nrows; from = to) {
                 unsigned best = from, rank = 0;
 
                 for (to = from; to < c->nrows && !strcmp(c->rows[to].phase, c->rows[from].phase); to++) {
-                        unsigned own = rank_headline(&c->rows[to], limit);
+                        unsigned own = rank_headline(&c->rows[to], c->limit_gates);
 
                         if (own > rank) {
                                 rank = own;
@@ -334,7 +347,7 @@ static int decide(struct dbio_comparison *c, const struct dbio_compare_options *
         if (dbio_compare_load_history(c, err) || dbio_compare_load_rows(c, err) ||
             dbio_compare_load_steady(c, err) || dbio_compare_load_interference(c, err) || judge_rows(c, err))
                 return -1;
-        choose_headlines(c, c->limit_gates[0].limit.text ? &c->limit_gates[0].limit : NULL);
+        choose_headlines(c);
         for (unsigned i = 0; i < c->nrows; i++)
                 c->interleaved |= c->rows[i].plain.computed && c->rows[i].plain.interleaved;
         return ask_gates(c, options, err);

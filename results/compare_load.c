@@ -135,8 +135,8 @@ int dbio_compare_load_history(struct dbio_comparison *c, struct dbio_err *err)
                 "SELECT h.run_id FROM run h JOIN run b ON b.run_id = ? WHERE h.status = 'complete' AND h.valid = 1 "
                 "AND h.schedule_hash = b.schedule_hash AND h.seed = b.seed AND h.engine = b.engine "
                 "AND h.targets_json = b.targets_json AND h.tool_version = b.tool_version "
-                "AND h.simulated = 0 AND json_extract(h.host_json, '$.hostname') IS "
-                "json_extract(b.host_json, '$.hostname') AND h.run_id < min(?, ?) ORDER BY h.run_id",
+                "AND h.simulated = 0 AND json_extract(h.host_json, '$.host') IS "
+                "json_extract(b.host_json, '$.host') AND h.run_id < min(?, ?) ORDER BY h.run_id",
                 "iii", first, first, own);
         int more;
 

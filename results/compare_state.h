@@ -113,6 +113,11 @@ int dbio_compare_host(struct dbio_comparison *c, struct dbio_err *err);
 void *dbio_compare_add(void *array, unsigned *nr, size_t size);
 
 /* compare_text.c: the label where there is one, else the name given; "user-reads read IOPS quiet"; "8.5 days". */
+/* The verdict in a sentence, what it rests on and means, and what speaks against relying on it ("" where nothing
+ * does). */
+char *dbio_compare_headline(const struct dbio_comparison *c, char *text, size_t size);
+char *dbio_compare_answer(const struct dbio_comparison *c, char *text, size_t size);
+char *dbio_compare_reservations(const struct dbio_comparison *c, char *text, size_t size);
 const char *dbio_compare_name(const struct dbio_compare_side *side);
 char *dbio_compare_row_name(char *text, size_t size, const struct dbio_compare_row *row);
 char *dbio_compare_span(char *text, size_t size, double days);

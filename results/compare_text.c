@@ -86,9 +86,11 @@ static void print_head(const struct dbio_comparison *c, FILE *out)
         dbio_text_line(out, "%-70s %29s", left, right);
         for (int i = 0; i < 2; i++)
                 if (sides[i]->simulated) {
-                        snprintf(text, sizeof text, "SIMULATED  %s: %s", dbio_compare_name(sides[i]),
+                        char trust[1200];
+
+                        snprintf(trust, sizeof trust, "%s: %s", dbio_compare_name(sides[i]),
                                  sides[i]->trust ? sides[i]->trust : "a device model");
-                        dbio_text_wrap(out, 2, text);
+                        hang(out, "  SIMULATED  ", 13, trust);
                 }
         if (!c->base.hash || !c->new_.hash)
                 dbio_text_line(out, "  demand   NOT KNOWN: no verdict   results without a schedule");
@@ -230,7 +232,6 @@ static void say_bands(const struct dbio_comparison *c, struct paragraph *paragra
         for (unsigned i = 0; i < c->nrows; i++) {
                 const struct dbio_compare_row *row = &c->rows[i];
                 const struct dbio_band *base, *new_;
-                char from[DBIO_NUMBER_SIZE], to[DBIO_NUMBER_SIZE];
 
                 if (strcmp(row->figure, "avg") || (*row->window && strcmp(row->window, "quiet")) ||
                     (row->verdict.word != DBIO_VERDICT_FASTER && row->verdict.word != DBIO_VERDICT_SLOWER) ||
@@ -240,10 +241,8 @@ static void say_bands(const struct dbio_comparison *c, struct paragraph *paragra
                 new_ = dbio_band_of(row->verdict.new_);
                 if (base != new_ || base != &dbio_bands[0])
                         continue;
-                say(paragraph, "%s %s %s -> %s ms: %s, but both are %s: expect no visible %s there.", row->stream,
-                    row->kind, dbio_number_short(from, sizeof from, row->verdict.base / 1e6),
-                    dbio_number_short(to, sizeof to, row->verdict.new_ / 1e6),
-                    dbio_verdict_word_name(row->verdict.word), base->name,
+                say(paragraph, "%s %ss: %s, but both are %s (%s): expect no visible %s there.", row->stream, row->kind,
+                    dbio_verdict_word_name(row->verdict.word), base->name, base->range,
                     row->verdict.word == DBIO_VERDICT_FASTER ? "gain" : "loss");
         }
 }
@@ -280,6 +279,35 @@ static void say_reservations(const struct dbio_comparison *c, struct paragraph *
                     "same; `dbio study` over target.NAME takes turns.");
 }
 
+char *dbio_compare_headline(const struct dbio_comparison *c, char *text, size_t size)
+{
+        struct paragraph paragraph = {""};
+
+        say_answer(c, &paragraph);
+        say_figures(c, &paragraph);
+        snprintf(text, size, "%s", paragraph.text);
+        return text;
+}
+
+char *dbio_compare_answer(const struct dbio_comparison *c, char *text, size_t size)
+{
+        struct paragraph paragraph = {""};
+
+        say_interference(c, &paragraph);
+        say_bands(c, &paragraph);
+        snprintf(text, size, "%s", paragraph.text);
+        return text;
+}
+
+char *dbio_compare_reservations(const struct dbio_comparison *c, char *text, size_t size)
+{
+        struct paragraph paragraph = {""};
+
+        say_reservations(c, &paragraph);
+        snprintf(text, size, "%s", paragraph.text);
+        return text;
+}
+
 static void print_headlines(const struct dbio_comparison *c, FILE *out)
 {
         for (unsigned i = 0; i < c->nrows; i++) {
@@ -297,15 +325,13 @@ static void print_headlines(const struct dbio_comparison *c, FILE *out)
 
 static void print_verdict(const struct dbio_comparison *c, FILE *out)
 {
-        struct paragraph paragraph = {""};
+        char text[4096], answer[4096], all[sizeof text + sizeof answer];
 
+        snprintf(all, sizeof all, "%s %s", dbio_compare_headline(c, text, sizeof text),
+                 dbio_compare_answer(c, answer, sizeof answer));
         fprintf(out, "\nVERDICT\n");
-        say_answer(c, &paragraph);
-        say_figures(c, &paragraph);
-        say_interference(c, &paragraph);
-        say_bands(c, &paragraph);
-        say_reservations(c, &paragraph);
-        dbio_text_wrap(out, 2, paragraph.text);
+        dbio_text_wrap(out, 2, all);
+        dbio_text_wrap(out, 2, dbio_compare_reservations(c, text, sizeof text));
         print_headlines(c, out);
 }
 
