@@ -89,7 +89,9 @@
         const points = (step, values) => values.map((v, i) => ({ x: i * step, y: v }));
         const lineSet = (label, points, shadeOf, dashed) => ({
                 label, data: points, borderColor: shadeOf, backgroundColor: shadeOf, borderWidth: dashed ? 1.25 : 1.75,
-                borderDash: dashed ? [4, 3] : [], pointRadius: 0, pointHitRadius: 8, spanGaps: false
+                borderDash: dashed ? [4, 3] : [], pointHitRadius: 8, spanGaps: false,
+                // Bursts leave points without neighbours, which no line would show.
+                pointRadius: points.filter((p) => p.y === null).length > points.length / 3 ? 2 : 0
         });
 
         const time = (phase) => ({ type: "linear", min: 0, max: phase.seconds, ticks: {
