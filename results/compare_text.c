@@ -77,7 +77,7 @@ char *dbio_compare_row_name(char *text, size_t size, const struct dbio_compare_r
 
 static void print_head(const struct dbio_comparison *c, FILE *out)
 {
-        char left[160], right[64], text[2048];
+        char left[160], right[64];
         const struct dbio_compare_side *sides[2] = {&c->base, &c->new_};
 
         snprintf(left, sizeof left, "COMPARE  %lld %.40s  ->  %lld %.40s", (long long)c->base.runs[0].run_id,
@@ -86,7 +86,7 @@ static void print_head(const struct dbio_comparison *c, FILE *out)
         dbio_text_line(out, "%-70s %29s", left, right);
         for (int i = 0; i < 2; i++)
                 if (sides[i]->simulated) {
-                        char trust[1200];
+                        char trust[2048];
 
                         snprintf(trust, sizeof trust, "%s: %s", dbio_compare_name(sides[i]),
                                  sides[i]->trust ? sides[i]->trust : "a device model");
