@@ -79,8 +79,7 @@ static bool is_endless(const struct dbio_phase *phase, const struct dbio_stream 
 {
         if (!(stream->flags & DBIO_STREAM_ENDLESS) || phase->ops != UINT64_MAX)
                 return false;
-        return kind_of(stream) == PLANNED || stream->flags & DBIO_STREAM_CLOSED ||
-               (phase->duration_ns == UINT64_MAX && stream->stop_ns == UINT64_MAX);
+        return kind_of(stream) != TIMED || (phase->duration_ns == UINT64_MAX && stream->stop_ns == UINT64_MAX);
 }
 
 /* A closed loop without a clock has no rate of its own; what the workload expects of it must do for `paired_with`. */

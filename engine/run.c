@@ -393,6 +393,7 @@ static int make_arena(struct dbio_run *run, struct dbio_err *err)
                 worker->zeroes = run->fill_bytes ? run->arena : NULL;
                 worker->c0 = run->fill_bytes ? run->arena + run->fill_bytes : NULL;
                 worker->scratch = at;
+                worker->scratch_bytes = run->scratch_bytes;
                 at += run->scratch_bytes;
                 if (dbio_buffers_init(&worker->buffers, at, run->write_bytes[i]) ||
                     (!run->options.null_payload && run->write_bytes[i] &&
@@ -432,12 +433,14 @@ static int init_run(struct dbio_run *run, struct dbio_err *err)
                 run->hba.ports = 1;
         run->nworkers = 1;
         run->files = calloc(run->targets->n + 1, sizeof *run->files);
-        run->workers = aligned_alloc(64, WORKERS_MAX * ((sizeof *run->workers + 63) & ~(size_t)63));
-        run->write_bytes = calloc(WORKERS_MAX, sizeof *run->write_bytes);
-        run->metrics = calloc(WORKERS_MAX, sizeof(struct dbio_metrics *));
+        unsigned most = most_workers(run);
+
+        run->workers = aligned_alloc(64, most * sizeof *run->workers);
+        run->write_bytes = calloc(most, sizeof *run->write_bytes);
+        run->metrics = calloc(most, sizeof(struct dbio_metrics *));
         if (!run->files || !run->workers || !run->write_bytes || !run->metrics)
                 return dbio_err_set(err, DBIO_IO, "out of memory");
-        memset(run->workers, 0, WORKERS_MAX * sizeof *run->workers);
+        memset(run->workers, 0, most * sizeof *run->workers);
         for (unsigned i = 0; i < run->targets->n; i++)
                 run->files[i] = run->targets->targets[i].geometry.nfiles;
         return 0;

@@ -101,9 +101,8 @@ enum dbio_stream_flag {
         DBIO_STREAM_REACTIVE = 1,   /* sources have done(); intended = the op's due_ns */
         DBIO_STREAM_TIMED = 2,      /* ops have due times (rate streams, timed traces) */
         DBIO_STREAM_EPISODES = 4,   /* reports episodes */
-        DBIO_STREAM_ENDLESS = 8,    /* never sets `ended` by itself */
+        DBIO_STREAM_ENDLESS = 8,    /* never sets `ended` by itself; reactive ones in a phase with a duration: closed loops */
         DBIO_STREAM_COMMITS = 16,   /* reports commits */
-        DBIO_STREAM_CLOSED = 32,    /* reactive, but a closed loop (sessions): endless in explain whatever the duration */
 };
 
 /* One stream of one phase. Strings and sources are owned by the phase. */

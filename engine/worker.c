@@ -144,6 +144,12 @@ static void begin_op(struct dbio_worker *w, struct dbio_slot *slot)
                 begin_verified(w, slot);
 }
 
+static void break_off(struct dbio_worker *w, int error)
+{
+        w->broken = error ? error : EIO;
+        stop_all(w, DBIO_STOP_BROKEN);
+}
+
 /* Fills the batch from the pacer; true where more is to come in another call. */
 static bool make_batch(struct dbio_worker *w, unsigned *nr)
 {
@@ -153,6 +159,10 @@ static bool make_batch(struct dbio_worker *w, unsigned *nr)
         while (w->nfree && dbio_pacer_peek(w->pacer, &command)) {
                 if (*nr == BATCH)
                         return true;
+                if (__builtin_expect(command.slot->op.length > w->scratch_bytes && command.slot->op.kind <= DBIO_WRITE, 0)) {
+                        break_off(w, EMSGSIZE); /* a source that breaks its stream's max_length */
+                        return false;
+                }
                 struct dbio_io *io = make_io(w, &command);
 
                 if (io->length && !(command.slot->op.flags & DBIO_OP_ADJACENT) && touches(&edges, w, io))
@@ -179,12 +189,6 @@ static void stamp(struct dbio_worker *w, unsigned nr)
                 if (slot->commands == 1 || !slot->submitted_ns)
                         slot->submitted_ns = submitted_ns;
         }
-}
-
-static void break_off(struct dbio_worker *w, int error)
-{
-        w->broken = error ? error : EIO;
-        stop_all(w, DBIO_STOP_BROKEN);
 }
 
 /* Returns the number of ios that went out. */

@@ -48,6 +48,7 @@ struct dbio_worker {
         uint64_t timeout_ns, max_errors;
         bool null_payload;
         unsigned char *scratch;                  /* what reads overwrite */
+        uint64_t scratch_bytes;                  /* the longest op */
         unsigned char *zeroes, *c0;              /* what DBIO_OP_ZEROES and DBIO_OP_C0 write, of all workers; or NULL */
         struct dbio_buffers buffers;
         struct dbio_payload payload;

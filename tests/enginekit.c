@@ -184,6 +184,8 @@ struct dbio_stream *kit_add(struct kit *kit, const char *name, struct kit_source
                 own->length = 8192;
         if (!own->stride)
                 own->stride = 8 * 8192;
+        if (own->length > stream->max_length)
+                stream->max_length = own->length;
         if (!timed)
                 stream->depth = 1;
         return stream;

@@ -230,8 +230,8 @@ static struct kit *new_log_kit(void)
 
         log_source = (struct lazy_log){.source.class = &lazy_class};
         writer_source = (struct writer){.source.class = &writer_class};
-        log = kit_add_source(kit, "log", DBIO_STREAM_REACTIVE | DBIO_STREAM_ENDLESS, &log_source.source);
-        writer = kit_add_source(kit, "writer", DBIO_STREAM_REACTIVE | DBIO_STREAM_ENDLESS, &writer_source.source);
+        log = kit_add_source(kit, "log", DBIO_STREAM_REACTIVE, &log_source.source);
+        writer = kit_add_source(kit, "writer", DBIO_STREAM_REACTIVE, &writer_source.source);
         log->position = &log_source.position;
         writer->after = &log_source.position;
         log->group = writer->group = 1;
