@@ -16,7 +16,7 @@ struct file {
 
 struct backend {
         struct dbio_sim sim;
-        struct dbio_sim_actor flushed;
+        struct dbio_sim_actor next_ns;
         struct dbio_clock *clock;
         const struct dbio_sim_spec *spec;
         struct dbio_sim_layer **devices; /* ndevices */
@@ -63,10 +63,14 @@ static void finish(struct dbio_sim *sim, struct dbio_sim_req *req)
 {
         struct backend *backend = (struct backend *)((char *)sim - offsetof(struct backend, sim));
 
-        dbio_sim_queue_put(&backend->finished, req);
+        /* An io that took no time would let a closed loop stand still for ever. */
+        if (req->arrived >= sim->now)
+                dbio_sim_at(sim, sim->now + 1, &backend->next_ns, req);
+        else
+                dbio_sim_queue_put(&backend->finished, req);
 }
 
-static void flush_event(struct dbio_sim *sim, struct dbio_sim_actor *actor, struct dbio_sim_req *req)
+static void next_ns_event(struct dbio_sim *sim, struct dbio_sim_actor *actor, struct dbio_sim_req *req)
 {
         (void)actor;
         finish(sim, req);
@@ -85,7 +89,7 @@ static int sim_open(void **state, const struct dbio_backend_env *env, struct dbi
                 return dbio_err_set(err, DBIO_IO, "out of memory for the simulated devices");
         dbio_sim_init(&backend->sim, env->sim->seed);
         backend->sim.now = (int64_t)dbio_clock_now(env->clock);
-        backend->flushed.event = flush_event;
+        backend->next_ns.event = next_ns_event;
         backend->clock = env->clock;
         backend->spec = env->sim;
         backend->max_inflight = env->max_inflight;
@@ -166,7 +170,7 @@ static void submit_one(struct backend *backend, struct dbio_io *io)
         req->kind = io->kind;
         req->done = finish;
         if (io->kind != DBIO_READ && io->kind != DBIO_WRITE) {
-                dbio_sim_at(&backend->sim, backend->sim.now + (int64_t)file->profile->flush, &backend->flushed, req);
+                dbio_sim_at(&backend->sim, backend->sim.now + (int64_t)file->profile->flush, &backend->next_ns, req);
                 return;
         }
         req->offset = dbio_extents_find(file->extents, file->number, io->offset, &run);
