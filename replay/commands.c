@@ -37,6 +37,8 @@ const struct dbio_subcommand dbio_subcommands[] = {
          LIST(DBIO_OPT_DB, DBIO_OPT_JSON, DBIO_OPT_CSV, DBIO_OPT_PLOT, DBIO_OPT_COUNTERS), dbio_cmd_show},
         {"compare", "RUN RUN...", "runs side by side, with a verdict; gates", 2, MANY,
          LIST(DBIO_OPT_DB, DBIO_OPT_GATE, DBIO_OPT_MARGIN, DBIO_OPT_JUNIT, DBIO_OPT_JSON), dbio_cmd_compare},
+        {"report", "RUN... -o FILE.html", "one self-contained page", 1, MANY, LIST(DBIO_OPT_OUTPUT, DBIO_OPT_DB),
+         dbio_cmd_report},
         {"export", "RUN", "a run's figures for other tools", 1, 1, LIST(DBIO_OPT_DB, DBIO_OPT_EXPORT_FORMAT, DBIO_OPT_OUTPUT),
          dbio_cmd_export},
         {"label", "RUN TEXT", "name a run", 2, 2, LIST(DBIO_OPT_DB), dbio_cmd_label},

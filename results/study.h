@@ -38,6 +38,17 @@ int dbio_study_found(struct dbio_store *store, int64_t study_id, double holds, d
 /* The newest study of a label: 1 and its id, 0 where there is none, -1. */
 int dbio_study_find(struct dbio_store *store, const char *label, int64_t *study_id, struct dbio_err *err);
 
+/* The cells that have runs, in the plan's order. Names are malloced. */
+struct dbio_study_cells {
+        unsigned n;
+        struct dbio_study_cell_set {
+                char *name;
+                int64_t set_id;
+        } *cells;
+};
+int dbio_study_cells_load(struct dbio_store *store, int64_t study_id, struct dbio_study_cells *cells, struct dbio_err *err);
+void dbio_study_cells_release(struct dbio_study_cells *cells);
+
 /* The matrix: a block a phase, stream and kind, a row a combination of the first axes, a column a value of the last one
  * (or a case), the best of each column, and who wins by how much, or that there is no difference. */
 int dbio_study_show(struct dbio_store *store, int64_t study_id, FILE *out, struct dbio_err *err);

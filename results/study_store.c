@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "results/db.h"
@@ -82,4 +83,40 @@ int dbio_study_find(struct dbio_store *store, const char *label, int64_t *study_
         *study_id = sqlite3_column_int64(stmt, 0);
         sqlite3_reset(stmt);
         return *study_id != 0;
+}
+
+int dbio_study_cells_load(struct dbio_store *store, int64_t study_id, struct dbio_study_cells *cells, struct dbio_err *err)
+{
+        sqlite3_stmt *stmt = dbio_db_query(store, err,
+                                           "SELECT name, set_id FROM study_cell WHERE study_id = ? AND set_id IN "
+                                           "(SELECT set_id FROM run) ORDER BY cell",
+                                           "i", study_id);
+        int more;
+
+        *cells = (struct dbio_study_cells){0};
+        if (!stmt)
+                return -1;
+        while ((more = dbio_db_step(store, stmt, err)) > 0) {
+                struct dbio_study_cell_set *grown = realloc(cells->cells, (cells->n + 1) * sizeof *grown);
+
+                if (grown) {
+                        cells->cells = grown;
+                        grown[cells->n] = (struct dbio_study_cell_set){strdup(dbio_db_text(stmt, 0)),
+                                                                       sqlite3_column_int64(stmt, 1)};
+                }
+                if (!grown || !grown[cells->n++].name) {
+                        sqlite3_reset(stmt);
+                        dbio_study_cells_release(cells);
+                        return dbio_err_set(err, DBIO_IO, "results: out of memory");
+                }
+        }
+        return more;
+}
+
+void dbio_study_cells_release(struct dbio_study_cells *cells)
+{
+        for (unsigned i = 0; i < cells->n; i++)
+                free(cells->cells[i].name);
+        free(cells->cells);
+        *cells = (struct dbio_study_cells){0};
 }
