@@ -108,7 +108,8 @@ static int show_parts(struct dbio_show *show, const struct dbio_show_options *op
                 return -1;
         if (options->counters) {
                 fputc('\n', show->out);
-                dbio_show_counters(show);
+                if (dbio_show_counters(show, err))
+                        return -1;
         }
         if (options->plot) {
                 fputc('\n', show->out);

@@ -57,6 +57,6 @@ void dbio_show_answer(struct dbio_show *show);
 int dbio_show_phase(struct dbio_show *show, const struct dbio_show_phase *phase, const struct dbio_show_pairs *pairs,
                     struct dbio_err *err);
 int dbio_show_limits(struct dbio_show *show, struct dbio_err *err);
-void dbio_show_counters(struct dbio_show *show);
+int dbio_show_counters(struct dbio_show *show, struct dbio_err *err);
 
 #endif
