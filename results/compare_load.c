@@ -107,6 +107,22 @@ static int load_foreign(struct dbio_comparison *c, struct dbio_compare_side *sid
         return 0;
 }
 
+static int load_headroom(struct dbio_comparison *c, struct dbio_compare_side *side, struct dbio_err *err)
+{
+        sqlite3_stmt *stmt = dbio_db_query(c->store, err,
+                                           "SELECT coalesce(holds, 0) / own FROM study WHERE label = ? AND own > 0 "
+                                           "AND answer IS NOT NULL ORDER BY study_id DESC LIMIT 1",
+                                           "s", side->label);
+        int more = stmt ? dbio_db_step(c->store, stmt, err) : -1;
+
+        side->headroom = NAN;
+        if (more > 0) {
+                side->headroom = dbio_db_double(stmt, 0);
+                sqlite3_reset(stmt);
+        }
+        return more < 0 ? -1 : 0;
+}
+
 int dbio_compare_load_side(struct dbio_comparison *c, struct dbio_compare_side *side, const struct dbio_compare_ids *ids,
                            struct dbio_err *err)
 {
@@ -122,7 +138,7 @@ int dbio_compare_load_side(struct dbio_comparison *c, struct dbio_compare_side *
         for (unsigned i = 0; i < side->used; i++)
                 if (dbio_figures_load(c->store, side->runs[i].run_id, &side->runs[i].figures, err))
                         return -1;
-        if (load_foreign(c, side, err))
+        if (load_foreign(c, side, err) || load_headroom(c, side, err))
                 return -1;
         return 0;
 }

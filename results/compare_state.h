@@ -24,6 +24,8 @@ struct dbio_compare_side {
         char *label, *workload, *hash, *engine, *host, *targets, *trust;
         int64_t seed;
         bool simulated;
+        double headroom;  /* what a search under the side's label found, as a factor of the workload's own value; 0 = not
+                           * even that, NAN = no search */
         double foreign;   /* highest share of others' I/O; NAN where not known */
 };
 

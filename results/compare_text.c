@@ -175,6 +175,14 @@ static char *loud_text(char *text, size_t size, const struct dbio_comparison *c,
         return text;
 }
 
+static bool last_headline(const struct dbio_comparison *c, unsigned at)
+{
+        for (unsigned i = at + 1; i < c->nrows; i++)
+                if (c->rows[i].headline)
+                        return false;
+        return true;
+}
+
 /* The answer in one word where all phases agree, else phase by phase. */
 static void say_answer(const struct dbio_comparison *c, struct paragraph *paragraph)
 {
@@ -208,8 +216,13 @@ static void say_answer(const struct dbio_comparison *c, struct paragraph *paragr
                             c->rows[i].plain.word == DBIO_VERDICT_CANNOT_TELL
                                     ? "not told apart"
                                     : loud_text(word, sizeof word, c, c->rows[i].plain.word),
-                            c->rows[i].phase, c->exact ? " (exact, simulated)" : "");
-        say(paragraph, ".");
+                            c->rows[i].phase, !last_headline(c, i) ? "" : c->exact ? ", exact (simulated)." : ".");
+}
+
+/* A loss that is more than chance, and more than a trifle. */
+static bool costs(const struct dbio_interference *effect)
+{
+        return effect->bounded ? effect->high < 0 && effect->change <= -0.02 : effect->change <= -0.05;
 }
 
 static void say_interference(const struct dbio_comparison *c, struct paragraph *paragraph)
@@ -219,7 +232,7 @@ static void say_interference(const struct dbio_comparison *c, struct paragraph *
                 const struct dbio_interference_figures *base = &entry->base, *new_ = &entry->new_;
 
                 if (!base->effect.episodes || !new_->effect.episodes ||
-                    (base->effect.change > -0.02 && new_->effect.change > -0.02))
+                    (!costs(&base->effect) && !costs(&new_->effect)))
                         continue;
                 say(paragraph, "%s costs %s %.0f %% of the rate on %s and %.0f %% on %s.", entry->other, entry->stream,
                     fmax(0, -100 * base->effect.change), dbio_compare_name(&c->base),
@@ -457,6 +470,24 @@ static void print_cannot_tell(const struct dbio_comparison *c, FILE *out)
         }
 }
 
+/* From the newest search for headroom that was run under each side's label. */
+static void print_headroom(const struct dbio_comparison *c, FILE *out)
+{
+        char sides[2][32];
+
+        if (isnan(c->base.headroom) || isnan(c->new_.headroom))
+                return;
+        for (int i = 0; i < 2; i++) {
+                double factor = i ? c->new_.headroom : c->base.headroom;
+
+                if (factor > 0)
+                        snprintf(sides[i], sizeof sides[i], "%.1f x", factor);
+                else
+                        snprintf(sides[i], sizeof sides[i], "limits not met");
+        }
+        dbio_text_line(out, "  headroom at limits   %s -> %s", sides[0], sides[1]);
+}
+
 static void print_gates(const struct dbio_comparison *c, FILE *out)
 {
         if (!c->nanswers && c->code == DBIO_OK)
@@ -486,6 +517,7 @@ void dbio_compare_text(const struct dbio_comparison *c, FILE *out)
         else
                 print_no_verdict(c, out);
         print_table(c, out);
+        print_headroom(c, out);
         print_cannot_tell(c, out);
         print_gates(c, out);
 }

@@ -134,10 +134,10 @@ static void print_title(struct dbio_page *page)
                 printf_text(page, "%s: %s", page->sets[0].name, workload);
                 return;
         }
-        for (unsigned s = 0; s < page->nr && s < 4; s++)
-                printf_text(page, "%s%s", s ? s == 1 && page->nr == 2 ? " against " : ", " : "",
-                            page->sets[page->nr == 2 ? 1 - s : s].name);
-        printf_text(page, "%s: %s", page->nr > 4 ? " …" : "", workload);
+        if (page->nr == 2)
+                printf_text(page, "%s against %s: %s", page->sets[1].name, page->sets[0].name, workload);
+        else
+                printf_text(page, "%s: %u sets side by side", workload, page->nr);
 }
 
 static void print_head(struct dbio_page *page, const char *version)
@@ -240,37 +240,40 @@ static void answer_of_two(struct dbio_page *page)
         }
 }
 
-/* The best by the main stream's rate, and the next. */
+/* The best by the main stream's rate, the next and the least. */
 static void answer_of_many(struct dbio_page *page)
 {
         const struct dbio_report_stream *stream = main_stream(page);
-        unsigned best = 0;
-        double first = -1, second = -1;
-        char iops[DBIO_NUMBER_SIZE], margin[DBIO_NUMBER_SIZE];
+        double rates[3] = {-1, -1, INFINITY}; /* best, next, least */
+        unsigned best = 0, least = 0;
+        char iops[DBIO_NUMBER_SIZE], lead[DBIO_NUMBER_SIZE];
 
         for (unsigned s = 0; stream && s < page->nr; s++) {
                 const struct dbio_run_figures *figures = figures_of(page, s, stream);
-                double own = figures ? figures->iops : -1;
+                double own = figures ? figures->iops : NAN;
 
-                if (own > first) {
-                        second = first;
-                        first = own;
+                if (own > rates[0]) {
+                        rates[1] = rates[0];
+                        rates[0] = own;
                         best = s;
-                } else if (own > second) {
-                        second = own;
+                } else if (own > rates[1]) {
+                        rates[1] = own;
+                }
+                if (own < rates[2]) {
+                        rates[2] = own;
+                        least = s;
                 }
         }
         fputs("<h1>", page->out);
-        if (first > 0 && second > 0 && first < 1.05 * second)
-                printf_text(page, "No difference to speak of: the best does %s IOPS for %s, the next %s.",
-                            dbio_number_short(iops, sizeof iops, first), stream->name,
-                            dbio_number_short(margin, sizeof margin, second));
-        else if (first > 0 && second > 0)
-                printf_text(page, "%s does most for %s: %s IOPS, %s on the next.", page->sets[best].name, stream->name,
-                            dbio_number_short(iops, sizeof iops, first),
-                            dbio_number_change(margin, sizeof margin, log(first / second), 0));
-        fputs("</h1>\n<p class=\"note\">A difference between runs of one each is no proof; compare two sets with repetitions for "
-              "a verdict.</p>\n", page->out);
+        if (rates[1] > 0) {
+                printf_text(page, "%s does most for %s: %s IOPS", page->sets[best].name, stream->name,
+                            dbio_number_short(iops, sizeof iops, rates[0]));
+                printf_text(page, ", %s on the next", dbio_number_change(lead, sizeof lead, log(rates[0] / rates[1]), 0));
+                printf_text(page, " and %s on the least, %s.",
+                            dbio_number_change(lead, sizeof lead, log(rates[0] / rates[2]), 0), page->sets[least].name);
+        }
+        fputs("</h1>\n<p class=\"note\">A difference between runs of one each is no proof, and up to 5 % is none to speak of; "
+              "compare two sets with repetitions for a verdict.</p>\n", page->out);
 }
 
 static void print_facts(struct dbio_page *page)
@@ -435,12 +438,41 @@ static void chart(struct dbio_page *page, const char *type, unsigned index, cons
         fputs("</p>\n", page->out);
 }
 
+/* Of many sets only the ends. */
+static void say_span(struct dbio_page *page, const struct dbio_report_stream *stream, bool rate, char *text, size_t size)
+{
+        unsigned low = 0, high = 0;
+        double values[2] = {INFINITY, -INFINITY};
+        char from[DBIO_NUMBER_SIZE], to[DBIO_NUMBER_SIZE];
+
+        for (unsigned s = 0; s < page->nr; s++) {
+                const struct dbio_run_figures *figures = figures_of(page, s, stream);
+                double own = !figures ? NAN : rate ? figures->iops : figures->response.mean / 1e6;
+
+                if (own < values[0]) {
+                        values[0] = own;
+                        low = s;
+                }
+                if (own > values[1]) {
+                        values[1] = own;
+                        high = s;
+                }
+        }
+        snprintf(text, size, "From %s (%s) to %s%s (%s) over the whole phase.", dbio_number_short(from, sizeof from, values[0]),
+                 page->sets[low].name, dbio_number_short(to, sizeof to, values[1]), rate ? " a second" : " ms on average",
+                 page->sets[high].name);
+}
+
 /* What the eye is to see in the charts over time. */
 static void say_rate(struct dbio_page *page, const struct dbio_report_stream *stream, char *text, size_t size)
 {
         size_t used = 0;
 
         text[0] = 0;
+        if (page->nr > 3) {
+                say_span(page, stream, true, text, size);
+                return;
+        }
         for (unsigned s = 0; s < page->nr && used < size - 120; s++) {
                 const struct dbio_run_figures *figures = figures_of(page, s, stream);
                 char iops[DBIO_NUMBER_SIZE];
@@ -466,6 +498,10 @@ static void say_latency(struct dbio_page *page, const struct dbio_report_stream 
         size_t used = 0;
 
         text[0] = 0;
+        if (page->nr > 3) {
+                say_span(page, stream, false, text, size);
+                return;
+        }
         for (unsigned s = 0; s < page->nr && used < size - 160; s++) {
                 const struct dbio_run_figures *figures = figures_of(page, s, stream);
                 char mean[DBIO_NUMBER_SIZE], p99[DBIO_NUMBER_SIZE], worst[DBIO_NUMBER_SIZE];
