@@ -80,6 +80,9 @@ static void print_head(const struct dbio_comparison *c, FILE *out)
         char left[160], right[64];
         const struct dbio_compare_side *sides[2] = {&c->base, &c->new_};
 
+        if (sides[0]->simulated != sides[1]->simulated)
+                dbio_text_line(out, "WARNING  %s is SIMULATED, the other real: this compares a device with a model of one",
+                               dbio_compare_name(sides[sides[1]->simulated]));
         snprintf(left, sizeof left, "COMPARE  %lld %.40s  ->  %lld %.40s", (long long)c->base.runs[0].run_id,
                  dbio_compare_name(&c->base), (long long)c->new_.runs[0].run_id, dbio_compare_name(&c->new_));
         snprintf(right, sizeof right, "%u + %u repetitions", c->base.used, c->new_.used);
