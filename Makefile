@@ -45,7 +45,7 @@ say = $(if $(V),,@echo '  $(1) $@';)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all deps demo check check-fast bench studies check-asan check-tsan fuzz fuzz-build coverage format tidy install clean FORCE
+.PHONY: all deps demo check check-fast bench studies check-asan check-tsan fuzz fuzz-build coverage reference format tidy install clean FORCE
 
 all: $(B)/dbio
 
@@ -121,6 +121,11 @@ fuzz: deps
 coverage: deps
 	@$(MAKE) --no-print-directory VARIANT=coverage do-check
 	@gcov -n $$(find build/coverage -name '*.gcno') 2>/dev/null | grep -A1 "^File '[epr]" | grep -v '^--'
+
+# The reference of keys and the schema for editors, from the tables.
+reference: $(B)/dbio
+	$(B)/dbio describe keys --markdown > configs/README.md
+	$(B)/dbio describe keys --json-schema > configs/dbio.schema.json
 
 format:
 	clang-format -i $(SRC) $(wildcard engine/*.h patterns/*.h results/*.h replay/*.h tests/*.c tests/*.h)
