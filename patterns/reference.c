@@ -107,7 +107,7 @@ static void default_text(const struct dbio_pattern *pattern, const struct dbio_f
         if (field->flags & DBIO_FIELD_REQUIRED)
                 snprintf(text, size, "required");
         else
-                snprintf(text, size, "%s", fallback ? fallback : field->type == DBIO_FIELD_BOOL ? "no" : "-");
+                snprintf(text, size, "%s", fallback ? fallback : "-");
         for (const struct dbio_preset *preset = pattern ? pattern->presets : NULL; preset && preset->key; preset++) {
                 if (strcmp(preset->key, field->key))
                         continue;
