@@ -343,8 +343,8 @@ static void print_verdict(const struct dbio_comparison *c, FILE *out)
 {
         char text[4096], answer[4096], all[sizeof text + sizeof answer];
 
-        snprintf(all, sizeof all, "%s %s", dbio_compare_headline(c, text, sizeof text),
-                 dbio_compare_answer(c, answer, sizeof answer));
+        dbio_compare_answer(c, answer, sizeof answer);
+        snprintf(all, sizeof all, "%s%s%s", dbio_compare_headline(c, text, sizeof text), *answer ? " " : "", answer);
         fprintf(out, "\nVERDICT\n");
         dbio_text_wrap(out, 2, all);
         dbio_text_wrap(out, 2, dbio_compare_reservations(c, text, sizeof text));
