@@ -40,7 +40,7 @@ struct lane {
         const struct dbio_stream *stream;
         uint64_t start_ns, stop_ns, think_ns;
         uint64_t room_ns;  /* since when there was room for another op */
-        uint64_t barren_ns;
+        uint64_t barren_ns, seq;
         uint32_t stream_index, depth, outstanding, let_go, barren;
         uint32_t pending_head, pending_tail; /* formed, not let go */
         uint32_t next_listed, next_waiter, next_starved;
@@ -323,6 +323,7 @@ static void form(struct dbio_pacer *p, struct lane *lane, struct dbio_slot *slot
         slot->intended_ns = intended_ns;
         slot->ready_ns = lane->room_ns > intended_ns ? lane->room_ns : intended_ns;
         slot->after = lane->after == NONE ? 0 : p->logs[lane->after].position->appended;
+        slot->seq = lane->seq++;
         slot->hba_wait_ns = 0;
         slot->hba_waited = false;
         slot->result = 0;

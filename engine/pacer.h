@@ -32,6 +32,7 @@ struct dbio_slot {
         uint64_t intended_ns, ready_ns, submitted_ns; /* submitted is set by the worker */
         uint64_t queued_ns;      /* when all but the HBA let it go */
         uint64_t after;          /* log position that must be durable */
+        uint64_t seq;            /* of its source, from 0 */
         uint64_t hba_wait_ns;
         int64_t result;          /* bytes of all commands, or the first -errno */
         void *buffer;            /* of writes, and of reads where they own one */

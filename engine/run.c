@@ -19,6 +19,7 @@
 #define RING_BYTES (1u << 20)
 #define UNCAPPED_BYTES (32u << 20) /* buffers of a writing stream without a depth */
 #define STREAM_BYTES (256u << 20)  /* at most, of any */
+#define OPSLOG_NS 10000000u /* so often is an ops log emptied */
 #define START_NS 500000u           /* from the order to start until time 0: all workers are awake by then */
 
 struct dbio_run {
@@ -252,8 +253,18 @@ static struct timespec in_ns(uint64_t ns)
         return t;
 }
 
+static void drain_opslogs(void *user)
+{
+        struct dbio_run *run = user;
+
+        for (unsigned i = 0; i < run->active; i++)
+                if (run->workers[i].opslog)
+                        dbio_opslog_drain(run->options.opslog, run->workers[i].opslog);
+}
+
 static void call_tick(struct dbio_run *run, uint64_t elapsed_ns)
 {
+        drain_opslogs(run);
         run->tick(run->user, run->metrics, run->active, elapsed_ns);
 }
 
@@ -261,7 +272,7 @@ static void call_tick(struct dbio_run *run, uint64_t elapsed_ns)
 static void dispatch(struct dbio_run *run, void (*job)(struct dbio_run *, struct dbio_worker *), unsigned n,
                      uint64_t every_ns)
 {
-        uint64_t start_ns = run->workers[0].start_ns;
+        uint64_t start_ns = run->workers[0].start_ns, next_ns = dbio_clock_now(run->clock) + every_ns;
 
         if (run->clock->is_virtual) {
                 job(run, &run->workers[0]);
@@ -277,14 +288,18 @@ static void dispatch(struct dbio_run *run, void (*job)(struct dbio_run *, struct
                         pthread_cond_wait(&run->done, &run->mutex);
                         continue;
                 }
-                struct timespec until = in_ns(every_ns);
+                struct timespec until = in_ns(run->options.opslog && every_ns > OPSLOG_NS ? OPSLOG_NS : every_ns);
 
                 if (pthread_cond_timedwait(&run->done, &run->mutex, &until) != ETIMEDOUT)
                         continue;
                 pthread_mutex_unlock(&run->mutex);
                 uint64_t now_ns = dbio_clock_now(run->clock);
 
-                call_tick(run, now_ns > start_ns ? now_ns - start_ns : 0);
+                drain_opslogs(run);
+                if (now_ns >= next_ns) {
+                        call_tick(run, now_ns > start_ns ? now_ns - start_ns : 0);
+                        next_ns = dbio_clock_now(run->clock) + every_ns;
+                }
                 pthread_mutex_lock(&run->mutex);
         }
         pthread_mutex_unlock(&run->mutex);
@@ -579,6 +594,19 @@ static uint64_t scaled(const struct dbio_run *run, uint64_t ns)
                                                                 : (uint64_t)((double)ns * run->options.scale_time);
 }
 
+static int equip_opslog(struct dbio_run *run, const struct dbio_phase *phase, struct dbio_worker *worker)
+{
+        if (!run->options.opslog || !phase->record)
+                return 0;
+        worker->opslog = aligned_alloc(64, (sizeof *worker->opslog + 63) & ~(size_t)63);
+        if (!worker->opslog || dbio_opslog_buffer_init(worker->opslog))
+                return -1;
+        worker->opslog->user = run;
+        if (run->clock->is_virtual)
+                worker->opslog->make_room = drain_opslogs;
+        return 0;
+}
+
 static int equip_worker(struct dbio_run *run, struct dbio_phase *phase, const struct dbio_placement *placement,
                         struct dbio_beacon *beacons, unsigned number)
 {
@@ -603,7 +631,7 @@ static int equip_worker(struct dbio_run *run, struct dbio_phase *phase, const st
         pacer.report = report_of;
         pacer.user = worker;
         worker->pacer = dbio_pacer_new(&pacer);
-        return worker->pacer ? 0 : -1;
+        return worker->pacer && !equip_opslog(run, phase, worker) ? 0 : -1;
 }
 
 static void add_errors(struct dbio_phase_result *result, const struct dbio_io_error *errors)
@@ -654,6 +682,10 @@ static void add_worker(struct dbio_phase_result *result, const struct dbio_phase
         add_use(&result->outstanding, &figures->outstanding);
         add_use(&result->transfer, &figures->transfer);
         add_errors(result, worker->errors);
+        if (worker->opslog) {
+                result->ops_logged += worker->opslog->logged;
+                result->ops_log_lost += worker->opslog->lost;
+        }
 }
 
 /* Memory of a phase's workers beside their own. */
@@ -696,6 +728,10 @@ static void free_gear(struct dbio_run *run, struct gear *gear)
                 dbio_pacer_free(run->workers[i].pacer);
                 dbio_metrics_free(run->workers[i].metrics);
                 run->workers[i].pacer = NULL;
+                if (run->workers[i].opslog)
+                        dbio_opslog_buffer_release(run->workers[i].opslog);
+                free(run->workers[i].opslog);
+                run->workers[i].opslog = NULL;
                 run->workers[i].metrics = run->metrics[i] = NULL;
         }
         for (unsigned i = 0; gear->beacons && i < gear->placement.nworkers; i++)
@@ -722,6 +758,8 @@ static int equip(struct dbio_run *run, struct dbio_phase *phase, struct gear *ge
         atomic_store(&run->crew->finite_left, finite);
         run->crew->ends_with_finite = finite && phase->duration_ns == UINT64_MAX && phase->ops == UINT64_MAX;
         run->active = gear->placement.nworkers;
+        if (run->options.opslog && phase->record)
+                dbio_opslog_phase(run->options.opslog, run->schedule, phase);
         run->err = (struct dbio_err){0};
         dispatch(run, open_worker, gear->placement.nworkers, 0);
         if (run->err.code) {

@@ -8,6 +8,7 @@
 
 #include "engine/backend.h"
 #include "engine/metrics.h"
+#include "engine/opslog.h"
 #include "engine/pacer.h"
 #include "engine/schedule.h"
 #include "engine/target.h"
@@ -31,6 +32,7 @@ struct dbio_run_options {
         double compressible, dedup; /* payload, shares of 1; 0, 0 = incompressible and unique */
         const struct dbio_sim_spec *sim;
         struct dbio_clock *clock;  /* NULL = real, or virtual under the simulated device; stays the caller's */
+        struct dbio_opslog *opslog; /* gets every op of recorded phases; NULL = none; stays the caller's */
         volatile sig_atomic_t *stop; /* set from outside: no new ops, drain, end */
 };
 

@@ -257,6 +257,21 @@ static void end_verified(struct dbio_worker *w, struct dbio_slot *slot)
         dbio_verify_reads_give(&w->verify_reads, slot->verify);
 }
 
+static void log_op(struct dbio_worker *w, const struct dbio_slot *slot)
+{
+        struct dbio_opslog_op op = {
+                .op = slot->op,
+                .stream = slot->stream,
+                .seq = slot->seq,
+                .intended_ns = slot->intended_ns,
+                .submitted_ns = slot->submitted_ns,
+                .completed_ns = w->now_ns,
+                .error = slot->result < 0 ? (int)-slot->result : 0,
+        };
+
+        dbio_opslog_add(w->opslog, &op);
+}
+
 static void finish_op(struct dbio_worker *w, struct dbio_slot *slot)
 {
         bool moves = slot->op.kind == DBIO_READ || slot->op.kind == DBIO_WRITE;
@@ -283,6 +298,8 @@ static void finish_op(struct dbio_worker *w, struct dbio_slot *slot)
                 };
                 dbio_metrics_op(w->metrics, slot->figures, &stamps);
         }
+        if (w->opslog)
+                log_op(w, slot);
         dbio_pacer_done(w->pacer, slot, w->now_ns);
 }
 
@@ -437,4 +454,6 @@ void dbio_worker_run(struct dbio_worker *w)
         publish_left(w);
         dbio_pacer_finish(w->pacer, w->now_ns);
         dbio_metrics_finish(w->metrics);
+        if (w->opslog)
+                dbio_opslog_flush(w->opslog);
 }

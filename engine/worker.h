@@ -12,6 +12,7 @@
 #include "engine/buffers.h"
 #include "engine/backend.h"
 #include "engine/metrics.h"
+#include "engine/opslog.h"
 #include "engine/pacer.h"
 #include "engine/payload.h"
 #include "engine/target.h"
@@ -68,6 +69,7 @@ struct dbio_worker {
         struct dbio_crew *crew;
         struct dbio_pacer *pacer;
         struct dbio_metrics *metrics;
+        struct dbio_opslog_buffer *opslog;       /* NULL = none */
         uint64_t start_ns, end_ns;               /* absolute; from start */
         void (*tick)(struct dbio_worker *worker, uint64_t now_ns); /* virtual time: at each interval closed */
         void *user;

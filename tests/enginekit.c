@@ -248,10 +248,11 @@ static void tick(void *user, struct dbio_metrics *const *metrics, unsigned nr, u
 
 int kit_run(struct kit *kit)
 {
+        static const char *const names[] = {"data"};
         struct {
                 struct dbio_schedule schedule;
                 struct kit *kit;
-        } own = {.schedule = {.ntargets = 1, .nphases = 1, .seed = 1, .hba = kit->hba, .phase_open = phase_open,
+        } own = {.schedule = {.ntargets = 1, .nphases = 1, .seed = 1, .hba = kit->hba, .target_names = names, .phase_open = phase_open,
                               .phase_close = phase_close},
                  .kit = kit};
         struct dbio_file files[4] = {{.fd = -1, .sector = 512}, {.fd = -1, .sector = 512}, {.fd = -1, .sector = 512},
