@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/explain.h"
+#include "engine/opslog.h"
 #include "engine/units.h"
 #include "replay/demand.h"
 
@@ -13,26 +14,27 @@ struct listing {
         enum { TABLE, CSV, JSON } format;
         const struct dbio_schedule *schedule;
         const struct dbio_phase *phase;
+        const char *only_phase, *only_stream; /* of an ops log; NULL = all */
         uint64_t rows;
 };
 
-static void row_table(const struct listing *list, const char *stream, uint64_t seq, const struct dbio_op *op,
-                      const char *due, const char *flags)
+struct names {
+        const char *phase, *stream, *target;
+};
+
+static void row_table(const struct names *names, uint64_t seq, const struct dbio_op *op, const char *due,
+                      const char *flags)
 {
         char offset[32], length[32];
 
         snprintf(offset, sizeof offset, "%" PRIu64, op->offset);
         dbio_format_size(op->length, length, sizeof length);
-        printf("%-16s %-16s %6u %8" PRIu64 " %15s %-6s %-12s %-8s %15s %8s %4u %s\n", list->phase->name, stream, op->thread,
-               seq, due, dbio_kind_name(op->kind), dbio_role_name(op->role), list->schedule->target_names[op->target],
-               offset, length, op->episode, flags);
+        printf("%-16s %-16s %6u %8" PRIu64 " %15s %-6s %-12s %-8s %15s %8s %4u %s\n", names->phase, names->stream,
+               op->thread, seq, due, dbio_kind_name(op->kind), dbio_role_name(op->role), names->target, offset, length, op->episode, flags);
 }
 
-static int row(void *user, unsigned stream, uint64_t seq, const struct dbio_op *op)
+static int print_row(struct listing *list, const struct names *names, uint64_t seq, const struct dbio_op *op)
 {
-        struct listing *list = user;
-        const char *name = list->phase->streams[stream].name;
-        const char *target = list->schedule->target_names[op->target];
         char due[32] = "", episode[16] = "", flags[64];
 
         if (op->due_ns != DBIO_NO_DUE)
@@ -41,20 +43,66 @@ static int row(void *user, unsigned stream, uint64_t seq, const struct dbio_op *
                 snprintf(episode, sizeof episode, "%u", op->episode);
         dbio_op_flags_format(op->flags, flags);
         if (list->format == TABLE)
-                row_table(list, name, seq, op, due, flags);
+                row_table(names, seq, op, due, flags);
         else if (list->format == CSV)
-                printf("%s,%s,%u,%" PRIu64 ",%s,%s,%s,%s,%" PRIu64 ",%u,%s,%s\n", list->phase->name, name, op->thread, seq,
-                       due, dbio_kind_name(op->kind), dbio_role_name(op->role), target, op->offset, op->length, episode,
-                       flags);
+                printf("%s,%s,%u,%" PRIu64 ",%s,%s,%s,%s,%" PRIu64 ",%u,%s,%s\n", names->phase, names->stream,
+                       op->thread, seq, due, dbio_kind_name(op->kind), dbio_role_name(op->role), names->target, op->offset,
+                       op->length, episode, flags);
         else
                 printf("%s{\"phase\":\"%s\",\"stream\":\"%s\",\"thread\":%u,\"seq\":%" PRIu64
                        ",\"due_ns\":%s,\"kind\":\"%s\",\"role\":\"%s\",\"target\":\"%s\",\"offset\":%" PRIu64
                        ",\"length\":%u,\"episode\":%s,\"flags\":\"%s\"}",
-                       list->rows ? ",\n" : "\n", list->phase->name, name, op->thread, seq, due[0] ? due : "null",
-                       dbio_kind_name(op->kind), dbio_role_name(op->role), target, op->offset, op->length,
+                       list->rows ? ",\n" : "\n", names->phase, names->stream, op->thread, seq, due[0] ? due : "null",
+                       dbio_kind_name(op->kind), dbio_role_name(op->role), names->target, op->offset, op->length,
                        episode[0] ? episode : "null", flags);
         list->rows++;
         return ferror(stdout) ? -1 : 0;
+}
+
+static int row(void *user, unsigned stream, uint64_t seq, const struct dbio_op *op)
+{
+        struct listing *list = user;
+        struct names names = {list->phase->name, list->phase->streams[stream].name,
+                              list->schedule->target_names[op->target]};
+
+        return print_row(list, &names, seq, op);
+}
+
+/* What was done: due_ns is when the op was intended. */
+static int logged_row(void *user, const struct dbio_opslog_names *log, const struct dbio_opslog_op *logged)
+{
+        struct listing *list = user;
+        struct names names = {log->phase, log->streams[logged->stream], log->targets[logged->op.target]};
+        struct dbio_op op = logged->op;
+
+        if ((list->only_phase && strcmp(list->only_phase, names.phase)) ||
+            (list->only_stream && strcmp(list->only_stream, names.stream)))
+                return 0;
+        op.due_ns = logged->intended_ns;
+        return print_row(list, &names, logged->seq, &op);
+}
+
+static void print_head(const struct listing *list)
+{
+        if (list->format == TABLE)
+                printf("%-16s %-16s %6s %8s %15s %-6s %-12s %-8s %15s %8s %4s %s\n", "phase", "stream", "thread", "seq",
+                       "due_ns", "kind", "role", "target", "offset", "length", "ep", "flags");
+        else
+                puts(list->format == CSV ? "phase,stream,thread,seq,due_ns,kind,role,target,offset,length,episode,flags"
+                                         : "[");
+}
+
+static int explain_log(struct listing *list, const struct dbio_cmdline *line, struct dbio_err *err)
+{
+        int code;
+
+        list->only_phase = dbio_cmdline_value(line, DBIO_OPT_PHASE);
+        list->only_stream = dbio_cmdline_value(line, DBIO_OPT_STREAM);
+        print_head(list);
+        code = dbio_opslog_read(line->arguments[0], logged_row, list, err);
+        if (list->format == JSON)
+                puts("\n]");
+        return code && ferror(stdout) ? 0 : code;
 }
 
 static int explain_phases(struct listing *list, struct dbio_schedule *schedule, const struct dbio_cmdline *line,
@@ -97,15 +145,12 @@ int dbio_cmd_explain(const struct dbio_cmdline *line, struct dbio_err *err)
 
         if (dbio_parse_count(dbio_cmdline_value(line, DBIO_OPT_LIMIT), &limit, err))
                 return -1;
+        if (dbio_opslog_is(line->arguments[0]))
+                return explain_log(&list, line, err);
         if (dbio_demand_prepare(line->arguments[0], line, &demand, &targets, &schedule, err))
                 return -1;
         list.schedule = schedule;
-        if (list.format == TABLE)
-                printf("%-16s %-16s %6s %8s %15s %-6s %-12s %-8s %15s %8s %4s %s\n", "phase", "stream", "thread", "seq",
-                       "due_ns", "kind", "role", "target", "offset", "length", "ep", "flags");
-        else
-                puts(list.format == CSV ? "phase,stream,thread,seq,due_ns,kind,role,target,offset,length,episode,flags"
-                                        : "[");
+        print_head(&list);
         int code = explain_phases(&list, schedule, line, limit, err);
         if (list.format == JSON)
                 puts("\n]");

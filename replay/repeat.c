@@ -112,6 +112,9 @@ static int run_phase(struct repeat *repeat, unsigned index)
         repeat->stopped = result.stopped;
         repeat->failed = result.timed_out || result.error_stop;
         repeat->errors |= result.errors[0].error != 0 || result.timed_out;
+        if (result.ops_log_lost)
+                fprintf(stderr, "warning: %llu ops are missing in the ops log: it could not be written as fast\n",
+                        (unsigned long long)result.ops_log_lost);
         if (result.timed_out)
                 fprintf(stderr, "an op was in flight for longer than the timeout: the run ends here\n");
 out:

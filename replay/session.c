@@ -267,6 +267,9 @@ int dbio_session_open(struct dbio_session *session, const char *source, const st
         if (dbio_session_inform(session, err) ||
             dbio_store_open(&session->store, dbio_database_path(line), DBIO_STORE_CREATE, err))
                 goto fail;
+        if (dbio_cmdline_has(line, DBIO_OPT_OPS_LOG) &&
+            dbio_opslog_open(&session->options.opslog, value(line, DBIO_OPT_OPS_LOG), err))
+                goto fail;
         return 0;
 fail:
         dbio_session_close(session);
@@ -275,6 +278,10 @@ fail:
 
 void dbio_session_close(struct dbio_session *session)
 {
+        struct dbio_err err = {0};
+
+        if (dbio_opslog_close(session->options.opslog, &err))
+                fprintf(stderr, "warning: %s\n", err.message);
         dbio_store_close(session->store);
         if (session->schedule)
                 session->schedule->free(session->schedule);
