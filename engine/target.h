@@ -44,6 +44,10 @@ struct dbio_target_spec {
                 bool interleave;
                 uint64_t partition_offset; /* bytes */
         } layout;
+        struct dbio_precondition {
+                unsigned fill, overwrite; /* times it is written whole, in sequence and at random */
+                bool until_steady;
+        } precondition;
         bool reads, writes;    /* what streams do with it, over all phases; writes includes trims */
 };
 

@@ -106,6 +106,9 @@ static int build_target(struct dbio_build *build, unsigned i, struct dbio_err *e
         }
         out->page = (unsigned)keys->page;
         out->nfiles = keys->files == DBIO_UNSET ? 0 : (unsigned)keys->files;
+        out->precondition = (struct dbio_precondition){.fill = (unsigned)keys->precondition.fill,
+                                                       .overwrite = (unsigned)keys->precondition.overwrite,
+                                                       .until_steady = keys->precondition.until == 0};
         return build_layout(keys->layout, &build->layouts[i], &out->layout, err);
 }
 

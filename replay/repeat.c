@@ -195,7 +195,7 @@ int dbio_session_repeat(struct dbio_session *session, const char *label, unsigne
         getrusage(RUSAGE_SELF, &after);
         struct dbio_run_outcome outcome = {
                 .ntargets = session->targets.n,
-                .target_notes = dbio_sim_set_notes(&session->sim),
+                .target_notes = session->simulated ? dbio_sim_set_notes(&session->sim) : (const char *const *)session->notes,
                 .status = code || repeat.failed || repeat.store_failed ? "failed" : repeat.stopped ? "interrupted" : "complete",
                 .valid = repeat.valid,
                 .invalid_why = repeat.valid ? NULL : repeat.why,

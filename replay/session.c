@@ -5,6 +5,7 @@
 
 #include "engine/backend_faulty.h"
 #include "engine/guard.h"
+#include "engine/precondition.h"
 #include "engine/units.h"
 #include "replay/progress.h"
 #include "replay/sessioninfo.h"
@@ -111,6 +112,8 @@ static int find_uses(struct dbio_session *session, struct dbio_err *err)
                         }
                 schedule->phase_close(schedule, &phase);
         }
+        for (unsigned i = 0; i < session->targets.n; i++)
+                session->demand.specs[i].writes |= dbio_precondition_asked(&session->demand.specs[i].precondition);
         return 0;
 }
 
@@ -243,6 +246,8 @@ int dbio_session_open(struct dbio_session *session, const char *source, const st
 
         memset(session, 0, sizeof *session);
         session->line = line;
+        if (!dry) /* making files takes long */
+                dbio_interrupt_watch();
         dbio_progress_init(&progress, dbio_cmdline_has(line, DBIO_OPT_QUIET), 1);
         if (extra && extra->resolved) {
                 if (dbio_demand_open_text(&session->demand, source, extra->resolved, line, err))
@@ -265,7 +270,8 @@ int dbio_session_open(struct dbio_session *session, const char *source, const st
         if (!strcmp(value(line, DBIO_OPT_ENGINE), "auto") && !session->simulated && choose_engine(session, err))
                 goto fail;
         if (dbio_session_inform(session, err) ||
-            dbio_store_open(&session->store, dbio_database_path(line), DBIO_STORE_CREATE, err))
+            dbio_store_open(&session->store, dbio_database_path(line), DBIO_STORE_CREATE, err) ||
+            dbio_session_precondition(session, err))
                 goto fail;
         if (dbio_cmdline_has(line, DBIO_OPT_OPS_LOG) &&
             dbio_opslog_open(&session->options.opslog, value(line, DBIO_OPT_OPS_LOG), err))
@@ -283,6 +289,7 @@ void dbio_session_close(struct dbio_session *session)
         if (dbio_opslog_close(session->options.opslog, &err))
                 fprintf(stderr, "warning: %s\n", err.message);
         dbio_store_close(session->store);
+        dbio_session_notes_release(session);
         if (session->schedule)
                 session->schedule->free(session->schedule);
         dbio_targets_close(&session->targets);

@@ -30,6 +30,7 @@ struct dbio_session {
         char profile_hash[65], trust[1500], how[256];
         unsigned nlimits, nobserved;
         struct dbio_limit *limits, *observed;
+        char **notes;              /* one a target, for `show`; NULL = none */
 };
 
 /* What one open wants besides the command line: a study's cell, or nothing. */
@@ -49,6 +50,11 @@ void dbio_session_close(struct dbio_session *session);
 /* One repetition. set_id 0 begins a set, then names it. Returns an exit code (0, 4, 5, 6, 128 + signal), or -1. */
 int dbio_session_repeat(struct dbio_session *session, const char *label, unsigned repetition, int64_t *set_id,
                         int64_t *run_id, struct dbio_err *err);
+
+/* Preconditions the targets for which the workload asks it, unless that is remembered, and notes the state of all; part
+ * of dbio_session_open. */
+int dbio_session_precondition(struct dbio_session *session, struct dbio_err *err);
+void dbio_session_notes_release(struct dbio_session *session);
 
 /* --verify: says before the first phase what memory it may take; after the last reads again what was written and lists
  * what is wrong, on stderr. Returns DBIO_OK, DBIO_MISMATCH, or -1. Nothing without the option. */

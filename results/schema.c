@@ -130,7 +130,10 @@ static const char version_3[] =
         "  study_id INTEGER NOT NULL REFERENCES study ON DELETE CASCADE, cell INTEGER NOT NULL, axis INTEGER NOT NULL,\n"
         "  value TEXT NOT NULL, PRIMARY KEY (study_id, cell, axis)) WITHOUT ROWID;\n";
 
-const char *const dbio_schema_scripts[] = {version_1, version_2, version_3};
+static const char version_4[] =
+        "CREATE TABLE remembered (name TEXT PRIMARY KEY, text TEXT NOT NULL, since TEXT NOT NULL) WITHOUT ROWID;\n";
+
+const char *const dbio_schema_scripts[] = {version_1, version_2, version_3, version_4};
 const int dbio_schema_version = sizeof dbio_schema_scripts / sizeof *dbio_schema_scripts;
 
 const char dbio_schema_views[] =

@@ -164,9 +164,10 @@ START_TEST(old_databases_are_migrated)
         fixture_example(&f, "raid10", 1);
         dbio_store_close(f.store);
         fixture_exec(&f, "ALTER TABLE phase DROP COLUMN begun_ns; PRAGMA user_version = 1; DROP VIEW v_gauge;"
-                         "DROP TABLE study_value; DROP TABLE study_cell; DROP TABLE study_axis; DROP TABLE study");
+                         "DROP TABLE study_value; DROP TABLE study_cell; DROP TABLE study_axis; DROP TABLE study;"
+                         "DROP TABLE remembered");
         ck_assert_msg(!dbio_store_open(&f.store, f.path, DBIO_STORE_READ, &f.err), "%s", f.err.message);
-        assert_sql(&f, "3", "PRAGMA user_version");
+        assert_sql(&f, "4", "PRAGMA user_version");
         assert_sql(&f, "NULL", "SELECT begun_ns FROM phase");
         assert_sql(&f, "0", "SELECT count(*) FROM v_gauge");
         assert_sql(&f, "22000", "SELECT ios FROM v_phase WHERE stream = 'user-reads'");
