@@ -23,7 +23,10 @@ struct repeat {
         struct dbio_validity worst;
         char why[256];
         bool valid, mismatch;
+        bool suffered; /* --stop-if */
 };
+
+extern volatile sig_atomic_t dbio_interrupt_flag;
 
 static uint64_t clock_ns(clockid_t id)
 {
@@ -48,6 +51,11 @@ static void tick(void *user, struct dbio_metrics *const *metrics, unsigned nr, u
         if (!repeat->store_failed && dbio_recorder_tick(repeat->recorder, elapsed_ns, repeat->err))
                 repeat->store_failed = true;
         dbio_progress_draw(&repeat->progress, repeat->phase, repeat->recorder, elapsed_ns);
+        if (repeat->session->watched && !repeat->suffered &&
+            dbio_stop_if_check(&repeat->session->stop_if, clock_ns(CLOCK_MONOTONIC))) {
+                repeat->suffered = true;
+                dbio_interrupt_flag = 1;
+        }
 }
 
 static void print_errors(const struct repeat *repeat, const struct dbio_phase_result *result)
@@ -115,6 +123,9 @@ static int run_phase(struct repeat *repeat, unsigned index)
         if (result.ops_log_lost)
                 fprintf(stderr, "warning: %llu ops are missing in the ops log: it could not be written as fast\n",
                         (unsigned long long)result.ops_log_lost);
+        if (repeat->suffered)
+                fprintf(stderr, "--stop-if: await of %s was %.1f ms: the run ends here\n", session->stop_if.device,
+                        session->stop_if.await_ns / 1e6);
         if (result.timed_out)
                 fprintf(stderr, "an op was in flight for longer than the timeout: the run ends here\n");
 out:
@@ -165,6 +176,8 @@ static int exit_code(const struct repeat *repeat)
                 return DBIO_MISMATCH;
         if (repeat->errors)
                 return DBIO_IO;
+        if (repeat->suffered)
+                return DBIO_REFUSED;
         return repeat->valid ? DBIO_OK : DBIO_INVALID;
 }
 

@@ -68,6 +68,9 @@ static int read_run_options(struct dbio_session *session, struct dbio_err *err)
             read_double(line, DBIO_OPT_MAX_MIBS, &options->max_bytes_per_s, err))
                 return -1;
         options->max_bytes_per_s *= 1048576;
+        session->watched = dbio_cmdline_has(line, DBIO_OPT_STOP_IF);
+        if (session->watched && dbio_stop_if_parse(&session->stop_if, value(line, DBIO_OPT_STOP_IF), err))
+                return -1;
         if (!dbio_cmdline_has(line, DBIO_OPT_TIMEOUT) && session->demand.has_workload && workload->timeout_ns != DBIO_UNSET)
                 options->timeout_ns = workload->timeout_ns;
         text = value(line, DBIO_OPT_PACING);

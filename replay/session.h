@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "engine/run.h"
+#include "engine/stopif.h"
 #include "patterns/profile.h"
 #include "replay/demand.h"
 #include "results/host.h"
@@ -30,6 +31,8 @@ struct dbio_session {
         char profile_hash[65], trust[1500], how[256];
         unsigned nlimits, nobserved;
         struct dbio_limit *limits, *observed;
+        bool watched;              /* --stop-if was given */
+        struct dbio_stop_if stop_if;
         char **notes;              /* one a target, for `show`; NULL = none */
 };
 
