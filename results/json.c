@@ -6,6 +6,7 @@
 
 #include "results/db.h"
 #include "results/show.h"
+#include "results/steady.h"
 
 /* Length of the UTF-8 sequence at text, 0 where it is none (RFC 3629). */
 static unsigned sequence(const unsigned char *t)
@@ -144,6 +145,9 @@ int dbio_show_json(struct dbio_store *store, const struct dbio_runs *runs, FILE 
                 if (dbio_json_view(store, view, runs->ids, runs->n, out, err))
                         return -1;
         }
+        fputs(",\n  \"steady\": ", out);
+        if (dbio_steady_json(store, runs->ids, runs->n, out, err))
+                return -1;
         fputs("\n}\n", out);
         return ferror(out) ? dbio_err_set(err, DBIO_IO, "cannot write the result") : 0;
 }

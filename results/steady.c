@@ -6,7 +6,9 @@
 
 #include "engine/stream.h"
 #include "results/db.h"
+#include "results/json.h"
 #include "results/number.h"
+#include "results/query.h"
 
 enum { INTERVALS_LEAST = 10 };
 
@@ -136,9 +138,24 @@ out:
         return rc;
 }
 
+/* What MSER-5 proposes; nothing where it would cut nothing. */
+static const char *warm_up_text(char *text, size_t size, const struct dbio_steady *steady)
+{
+        char number[DBIO_NUMBER_SIZE];
+        double seconds = steady->mser.cut * steady->interval_s;
+
+        if (!steady->mser.converged)
+                return "; not settled by half of the phase";
+        if (!steady->mser.cut)
+                return "";
+        snprintf(text, size, "; a warm-up of %s s more would take it out",
+                 dbio_number_group(number, sizeof number, seconds, seconds < 10));
+        return text;
+}
+
 char *dbio_steady_line(char *text, size_t size, const struct dbio_steady *steady)
 {
-        char range[DBIO_NUMBER_SIZE], slope[DBIO_NUMBER_SIZE];
+        char range[DBIO_NUMBER_SIZE], slope[DBIO_NUMBER_SIZE], advice[96];
 
         if (!steady->snia_checked) {
                 snprintf(text, size, "not checked: %s",
@@ -151,7 +168,57 @@ char *dbio_steady_line(char *text, size_t size, const struct dbio_steady *steady
         if (steady->snia.steady)
                 snprintf(text, size, "steady by SNIA's rule (range %s, slope %s of mean over 5 rounds)", range, slope);
         else
-                snprintf(text, size, "%s %s of mean over 5 rounds: not steady by SNIA's rule",
-                         steady->snia.range > 0.20 ? "range" : "slope", steady->snia.range > 0.20 ? range : slope);
+                snprintf(text, size, "%s %s of mean over 5 rounds: not steady by SNIA's rule%s",
+                         steady->snia.range > 0.20 ? "range" : "slope", steady->snia.range > 0.20 ? range : slope,
+                         warm_up_text(advice, sizeof advice, steady));
         return text;
+}
+
+static int phase_json(struct dbio_store *store, int64_t run_id, const char *phase, bool first, FILE *out,
+                      struct dbio_err *err)
+{
+        struct dbio_steady steady;
+
+        if (dbio_steady_load(store, run_id, phase, &steady, err))
+                return -1;
+        fprintf(out, "%s{\"run_id\": %lld, \"phase\": ", first ? "" : ", ", (long long)run_id);
+        dbio_json_string(out, phase);
+        fputs(", \"stream\": ", out);
+        dbio_json_string(out, steady.stream);
+        fprintf(out, ", \"by\": \"%s\", \"trend\": ", steady.by_time ? "mean response" : "rate");
+        if (steady.trend_checked)
+                fprintf(out, "%.9g", steady.trend);
+        else
+                fputs("null", out);
+        fputs(", \"snia\": ", out);
+        if (steady.snia_checked)
+                fprintf(out, "{\"range\": %.9g, \"slope\": %.9g, \"steady\": %s}", steady.snia.range, steady.snia.slope,
+                        steady.snia.steady ? "true" : "false");
+        else
+                fputs("null", out);
+        fprintf(out, ", \"mser5\": {\"warm_up_s\": %.9g, \"converged\": %s}}", steady.mser.cut * steady.interval_s,
+                steady.mser.converged ? "true" : "false");
+        return 0;
+}
+
+int dbio_steady_json(struct dbio_store *store, const int64_t *ids, unsigned nr, FILE *out, struct dbio_err *err)
+{
+        bool first = true;
+
+        fputc('[', out);
+        for (unsigned i = 0; i < nr; i++) {
+                struct dbio_figure_rows figures;
+                int code = dbio_figures_load(store, ids[i], &figures, err);
+
+                for (unsigned k = 0; !code && k < figures.n; k++)
+                        if (k == 0 || figures.rows[k].position != figures.rows[k - 1].position) {
+                                code = phase_json(store, ids[i], figures.rows[k].phase, first, out, err);
+                                first = false;
+                        }
+                dbio_figures_release(&figures);
+                if (code)
+                        return -1;
+        }
+        fputc(']', out);
+        return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "engine/err.h"
 #include "results/stat_series.h"
@@ -29,7 +30,10 @@ struct dbio_steady {
 int dbio_steady_load(struct dbio_store *store, int64_t run_id, const char *phase, struct dbio_steady *steady,
                      struct dbio_err *err);
 
-/* "range 24 % of mean over 5 rounds: not steady by SNIA's rule", "steady by SNIA's rule (…)" or "not checked: …". */
+/* "range 24 % of mean over 5 rounds: not steady by SNIA's rule; a warm-up of 15 s more would take it out", "steady by SNIA's rule (…)" or "not checked: …". */
 char *dbio_steady_line(char *text, size_t size, const struct dbio_steady *steady);
+
+/* An array, an object a phase of each run: run_id, phase, stream, by, trend (ln of last third over first), snia, mser5. */
+int dbio_steady_json(struct dbio_store *store, const int64_t *ids, unsigned nr, FILE *out, struct dbio_err *err);
 
 #endif

@@ -318,6 +318,17 @@ START_TEST(interference_of_a_set)
         ck_assert(!steady.trend_checked);
         dbio_steady_line(text, sizeof text, &steady);
         has(text, "not checked: a fifth of the phase holds no whole period");
+        /* A ramp of 80 % from 5 to 1, without episodes: never settled. */
+        sql("DELETE FROM episode");
+        sql("UPDATE interval SET ios = 5000 - 33 * number WHERE phase_id = 1");
+        ck_assert_int_eq(dbio_steady_load(store, 1, "mixed", &steady, NULL), 0);
+        dbio_steady_line(text, sizeof text, &steady);
+        has(text, "of mean over 5 rounds: not steady by SNIA's rule; not settled by half of the phase");
+        /* 20 s at half the rate, then level: rounds of 24 s. */
+        sql("UPDATE interval SET ios = CASE WHEN number < 20 THEN 2000 ELSE 4000 END WHERE phase_id = 1");
+        ck_assert_int_eq(dbio_steady_load(store, 1, "mixed", &steady, NULL), 0);
+        dbio_steady_line(text, sizeof text, &steady);
+        has(text, "a warm-up of 20 s more would take it out");
         close_store();
 }
 END_TEST
