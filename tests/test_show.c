@@ -124,7 +124,7 @@ START_TEST(json_is_the_views)
         json_error_t error;
         json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
         ck_assert_msg(root != NULL, "%s, line %d", error.text, error.line);
-        ck_assert_uint_eq(json_object_size(root), 9);
+        ck_assert_uint_ge(json_object_size(root), 9);
         for (int i = 0; i < 9; i++) {
                 json_t *rows = json_object_get(root, names[i]), *row;
                 size_t n;
