@@ -154,7 +154,11 @@ static int choose_engine(struct dbio_session *session, struct dbio_err *err)
         }
         if (!options->backend)
                 return dbio_err_set(err, DBIO_USAGE, "no engine %s", name);
-        options->null_payload = !strcmp(options->backend->name, "null");
+        /* Neither keeps what is written. */
+        options->null_payload = session->simulated || !strcmp(options->backend->name, "null");
+        if (options->verify && options->null_payload)
+                return dbio_err_set(err, DBIO_USAGE, "--verify needs a device that keeps what is written: %s does not",
+                                    session->simulated ? "a simulated one" : "the null engine");
         return add_faults(options, err);
 }
 
