@@ -38,13 +38,8 @@ static const struct unit size_units[] = {
 };
 
 static const struct unit time_units[] = {
-        {"ns", 1},
-        {"us", 1000},
-        {"ms", 1000000},
-        {"s", 1000000000},
-        {"m", 60000000000},
-        {"h", 3600000000000},
-        {NULL, 0},
+        {"ns", 1},          {"us", 1000},         {"ms", 1000000}, {"s", 1000000000},
+        {"m", 60000000000}, {"h", 3600000000000}, {NULL, 0},
 };
 
 /* digits / 10^decimals, and what follows the number. */
@@ -122,8 +117,8 @@ static int number_scale(const struct number *number, uint64_t factor, uint64_t *
         return 0;
 }
 
-static int whole_number(const char *text, const char *what, const struct number *number, uint64_t factor, uint64_t *value,
-                 struct dbio_err *err)
+static int whole_number(const char *text, const char *what, const struct number *number, uint64_t factor,
+                        uint64_t *value, struct dbio_err *err)
 {
         switch (number_scale(number, factor, value)) {
         case 0:
@@ -142,17 +137,17 @@ static int size_hint(const char *text, const struct number *number, struct dbio_
         const char *rest = number->rest, *letter = *rest ? strchr(letters, tolower((unsigned char)*rest)) : NULL;
         int n = (int)(rest - text < 30 ? rest - text : 30);
 
-        if (letter && (!rest[1] || !strcasecmp(rest + 1, "b") || !strcasecmp(rest + 1, "ib") ||
-                       !strcasecmp(rest + 1, "i"))) {
+        if (letter &&
+            (!rest[1] || !strcasecmp(rest + 1, "b") || !strcasecmp(rest + 1, "ib") || !strcasecmp(rest + 1, "i"))) {
                 int big = toupper((unsigned char)*letter), decimal = *letter == 'k' ? 'k' : big;
 
                 return dbio_err_set(err, DBIO_USAGE,
-                                    "\"%.60s\" is no size: write %.*s%c or %.*s%ciB (binary), %.*s%cB (decimal)", text, n,
-                                    text, big, n, text, big, n, text, decimal);
+                                    "\"%.60s\" is no size: write %.*s%c or %.*s%ciB (binary), %.*s%cB (decimal)", text,
+                                    n, text, big, n, text, big, n, text, decimal);
         }
-        return dbio_err_set(err, DBIO_USAGE,
-                            "\"%.60s\" is no size: write bytes, or a number with K M G T (KiB MiB GiB TiB) or kB MB GB TB",
-                            text);
+        return dbio_err_set(
+                err, DBIO_USAGE,
+                "\"%.60s\" is no size: write bytes, or a number with K M G T (KiB MiB GiB TiB) or kB MB GB TB", text);
 }
 
 int dbio_parse_size(const char *text, uint64_t *bytes, struct dbio_err *err)
@@ -175,11 +170,11 @@ int dbio_parse_time(const char *text, uint64_t *ns, struct dbio_err *err)
         const struct unit *unit;
 
         if (number_read(text, &number))
-                return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is no time: write a number with a unit, such as 20ms or 5m",
-                                    text);
+                return dbio_err_set(err, DBIO_USAGE,
+                                    "\"%.60s\" is no time: write a number with a unit, such as 20ms or 5m", text);
         if (!*number.rest)
-                return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" has no unit: write %.30ss or %.30sms (ns us ms s m h)", text,
-                                    text, text);
+                return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" has no unit: write %.30ss or %.30sms (ns us ms s m h)",
+                                    text, text, text);
         unit = unit_find(time_units, number.rest);
         if (!unit)
                 return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is no time: the units are ns us ms s m h", text);
@@ -207,8 +202,8 @@ int dbio_parse_share(const char *text, double *share, struct dbio_err *err)
 
                 dbio_format_factor(number_double(&number) * 100, percent, sizeof percent);
                 if (number_double(&number) <= 1)
-                        return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" has no percent sign: write %.30s%% or %s%%", text,
-                                            text, percent);
+                        return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" has no percent sign: write %.30s%% or %s%%",
+                                            text, text, percent);
                 return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" has no percent sign: write %.30s%%", text, text);
         }
         if (strcmp(number.rest, "%"))

@@ -8,10 +8,11 @@
 struct dbio_arena;
 
 struct dbio_arena *dbio_arena_new(void);
-void dbio_arena_free(struct dbio_arena *arena); /* accepts NULL */
+void dbio_arena_free(struct dbio_arena *arena);                /* accepts NULL */
 void *dbio_arena_alloc(struct dbio_arena *arena, size_t size); /* zeroed */
 /* Terminated copies. */
 char *dbio_arena_text(struct dbio_arena *arena, const char *text, size_t size);
-char *dbio_arena_format(struct dbio_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3), nonnull));
+char *dbio_arena_format(struct dbio_arena *arena, const char *format, ...)
+        __attribute__((format(printf, 2, 3), nonnull));
 
 #endif

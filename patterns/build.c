@@ -29,8 +29,8 @@ int dbio_build_name(const struct dbio_node *name, const char *what, struct dbio_
         return 0;
 }
 
-int dbio_build_find_stream(const struct dbio_build *build, const char *name, size_t length,
-                           const struct dbio_node *at, struct dbio_err *err)
+int dbio_build_find_stream(const struct dbio_build *build, const char *name, size_t length, const struct dbio_node *at,
+                           struct dbio_err *err)
 {
         const char *const *names = build->scope.streams, *near;
         char wrong[64];
@@ -205,8 +205,9 @@ static int build_top(struct dbio_build *build, struct dbio_err *err)
         struct dbio_workload_keys *keys = &build->keys;
 
         if (build->root->type != DBIO_NODE_MAP)
-                return dbio_node_error(build->root, err, "this is no workload: a map with targets, streams and phases"
-                                                         " belongs here");
+                return dbio_node_error(build->root, err,
+                                       "this is no workload: a map with targets, streams and phases"
+                                       " belongs here");
         if (dbio_fields_parse(dbio_workload_fields, build->root, NULL, keys, err))
                 return -1;
         w->name = keys->name ? keys->name : base_name(build->arena, build->file);

@@ -48,13 +48,13 @@ int dbio_build_workload(struct dbio_build *build, struct dbio_err *err);
 int dbio_build_streams(struct dbio_build *build, struct dbio_err *err);
 int dbio_build_phases(struct dbio_build *build, struct dbio_err *err);
 /* Parses build->streams[i] from another map, into out. */
-int dbio_build_stream(const struct dbio_build *build, unsigned i, struct dbio_node *node,
-                      struct dbio_build_stream *out, struct dbio_err *err);
+int dbio_build_stream(const struct dbio_build *build, unsigned i, struct dbio_node *node, struct dbio_build_stream *out,
+                      struct dbio_err *err);
 struct dbio_workload_stream dbio_build_result(const struct dbio_build *build, unsigned i,
                                               const struct dbio_build_stream *stream);
 /* Index of a stream by name; -1 with err at the node. */
-int dbio_build_find_stream(const struct dbio_build *build, const char *name, size_t length,
-                           const struct dbio_node *at, struct dbio_err *err);
+int dbio_build_find_stream(const struct dbio_build *build, const char *name, size_t length, const struct dbio_node *at,
+                           struct dbio_err *err);
 /* A name: `[A-Za-z0-9_-]+`, at most 63 bytes. */
 int dbio_build_name(const struct dbio_node *name, const char *what, struct dbio_err *err);
 /* A figure of limits, observed or a study, whose stream must be one of the workload's. value NULL: it is in text. */

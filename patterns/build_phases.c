@@ -4,7 +4,7 @@
 
 #include "patterns/edit.h"
 
-#define PHASES_MAX     1000
+#define PHASES_MAX      1000
 #define STREAM_RUNS_MAX 200000u
 
 static int choose_streams(const struct dbio_build *build, struct dbio_build_phase *phase, struct dbio_err *err)
@@ -164,8 +164,7 @@ static int build_phase(struct dbio_build *build, unsigned p, struct dbio_err *er
         for (unsigned i = 0; i < p; i++)
                 if (!strcmp(build->phases[i].keys.name, phase->keys.name))
                         return dbio_node_error(dbio_node_get(phase->node, "name"), err,
-                                               "a second phase \"%s\": each needs a name of its own",
-                                               phase->keys.name);
+                                               "a second phase \"%s\": each needs a name of its own", phase->keys.name);
         phase->runs = dbio_arena_alloc(build->arena, build->scope.nstreams * sizeof *phase->runs);
         phase->streams = dbio_arena_alloc(build->arena, build->scope.nstreams * sizeof *phase->streams);
         if (choose_streams(build, phase, err) || apply_set(build, phase, err) || check_phase(build, phase, err))

@@ -172,8 +172,8 @@ static int check_stream(const struct dbio_build_stream *stream, struct dbio_err 
         return -1;
 }
 
-int dbio_build_stream(const struct dbio_build *build, unsigned i, struct dbio_node *node,
-                      struct dbio_build_stream *out, struct dbio_err *err)
+int dbio_build_stream(const struct dbio_build *build, unsigned i, struct dbio_node *node, struct dbio_build_stream *out,
+                      struct dbio_err *err)
 {
         const struct dbio_build_stream *base = &build->streams[i];
         struct dbio_stream_keys *keys = &out->entry.keys;

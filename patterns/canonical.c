@@ -10,8 +10,9 @@ struct canonical {
 };
 
 /* Keys that do not change the demand (design, Kept with a run). */
-static const char *const not_demand[] = {"name",    "description", "hba",      "payload", "layout", "precondition",
-                                         "workers", "on_error",    "timeout", "limits",  "observed", "study", NULL};
+static const char *const not_demand[] = {"name",         "description", "hba",      "payload", "layout",
+                                         "precondition", "workers",     "on_error", "timeout", "limits",
+                                         "observed",     "study",       NULL};
 
 static bool left_out(const struct canonical *c, const char *key)
 {
@@ -150,8 +151,8 @@ static void print_changes(struct canonical *c, unsigned i, const struct dbio_fie
                 now = key_text(c, field, config, base);
                 before = key_text(c, field, base, config);
                 if (now && before && strcmp(now, before)) {
-                        fprintf(c->out, "%sstreams.%s.%s: %s", *first ? "    set: {" : ", ",
-                                c->build->scope.streams[i], field->key, now);
+                        fprintf(c->out, "%sstreams.%s.%s: %s", *first ? "    set: {" : ", ", c->build->scope.streams[i],
+                                field->key, now);
                         *first = false;
                 }
                 free(now);

@@ -1,5 +1,6 @@
 #include "patterns/edit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,32 @@ static bool is_closed(const struct edit *edit, const struct dbio_node *node)
         return node == dbio_node_get(edit->root, "targets") || node == dbio_node_get(edit->root, "streams");
 }
 
+/* Whether the map's keys are dotted paths themselves: a phase's `set`, a study's axes and cases. */
+static bool has_paths(const struct edit *edit, const struct dbio_node *map)
+{
+        const struct dbio_node *study = dbio_node_get(edit->root, "study"), *parent = map->parent;
+
+        if (!parent)
+                return false;
+        if (parent == study)
+                return map == dbio_node_get(study, "axes");
+        if (parent == dbio_node_get(study, "cases"))
+                return true;
+        return parent->parent && parent->parent == dbio_node_get(edit->root, "phases") &&
+               map == dbio_node_get(parent, "set");
+}
+
+/* What is left of the path is one key. */
+static int put_path(struct edit *edit, struct dbio_node *map, unsigned depth)
+{
+        char path[512] = "";
+
+        for (; depth < edit->nparts; depth++)
+                snprintf(path + strlen(path), sizeof path - strlen(path), "%s%s", *path ? "." : "", edit->parts[depth]);
+        dbio_node_put(edit->arena, map, dbio_node_text(edit->arena, path, edit->at), value_for(edit));
+        return 0;
+}
+
 static int put_in_map(struct edit *edit, struct dbio_node *map, unsigned depth)
 {
         const char *part = edit->parts[depth];
@@ -144,6 +171,8 @@ static int put_under(struct edit *edit, struct dbio_node *node, unsigned depth)
                 return dbio_node_error(edit->at, edit->err, "%s is \"%.60s\", not a map: set it as a whole", path,
                                        node->text);
         }
+        if (has_paths(edit, node))
+                return put_path(edit, node, depth);
         if (!strcmp(edit->parts[depth], "*"))
                 return put_all(edit, node, depth);
         return node->type == DBIO_NODE_LIST ? put_in_list(edit, node, depth) : put_in_map(edit, node, depth);

@@ -32,8 +32,8 @@ static void zero_map(const struct dbio_field *fields, void *config)
         }
 }
 
-static int set_value(const struct dbio_field *field, const struct dbio_node *node,
-                     const struct dbio_field_scope *scope, void *config, struct dbio_err *err)
+static int set_value(const struct dbio_field *field, const struct dbio_node *node, const struct dbio_field_scope *scope,
+                     void *config, struct dbio_err *err)
 {
         void *value = place(field, config);
 
@@ -232,9 +232,8 @@ static unsigned long decode(const char *text, unsigned *size)
 /* Characters that YAML 1.1 takes as they are, inside single quotes, on one line. */
 static bool is_printable(unsigned long code)
 {
-        return (code >= 0x20 && code < 0x7f) ||
-               (code >= 0xa0 && code != 0x2028 && code != 0x2029 && code != 0xfeff && code != 0xfffe &&
-                code != 0xffff && (code < 0xd800 || code > 0xdfff));
+        return (code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code != 0x2028 && code != 0x2029 && code != 0xfeff &&
+                                                 code != 0xfffe && code != 0xffff && (code < 0xd800 || code > 0xdfff));
 }
 
 #define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -7,7 +7,8 @@
 
 static const char *const parts[] = {"response", "wait", "service", NULL};
 static const char *const stats[] = {"iops", "mib_per_s", "mean", "p50", "p95", "p99", "p999", "max", "errors", NULL};
-static const char *const operators[] = {[DBIO_OP_LT] = "<", [DBIO_OP_LE] = "<=", [DBIO_OP_GT] = ">", [DBIO_OP_GE] = ">="};
+static const char *const operators[] = {
+        [DBIO_OP_LT] = "<", [DBIO_OP_LE] = "<=", [DBIO_OP_GT] = ">", [DBIO_OP_GE] = ">="};
 
 static int find(const char *const *words, const char *word, size_t length)
 {
@@ -44,8 +45,10 @@ static int parse_name(struct dbio_figure *figure, const char *text, const char *
         size_t length = strcspn(text, ".");
 
         if (length >= (size_t)(end - text) || !length)
-                return dbio_err_set(err, DBIO_USAGE, "\"%.100s\" is no figure: write STREAM.KIND.STAT, such as"
-                                                     " log.commit.mean", text);
+                return dbio_err_set(err, DBIO_USAGE,
+                                    "\"%.100s\" is no figure: write STREAM.KIND.STAT, such as"
+                                    " log.commit.mean",
+                                    text);
         if (length >= sizeof figure->stream)
                 return dbio_err_set(err, DBIO_USAGE, "\"%.60s…\" is too long for a stream's name", text);
         memcpy(figure->stream, text, length);

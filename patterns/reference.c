@@ -130,7 +130,9 @@ static void print_field(FILE *out, const struct dbio_pattern *pattern, const str
         value_text(pattern, field, value, sizeof value);
         default_text(pattern, field, fallback, sizeof fallback);
         fprintf(out, "  %-26s %s%s%s\n", name, value,
-                *fallback == '-' ? "" : field->flags & DBIO_FIELD_REQUIRED ? "; " : "; default ",
+                *fallback == '-'                     ? ""
+                : field->flags & DBIO_FIELD_REQUIRED ? "; "
+                                                     : "; default ",
                 *fallback == '-' ? "" : fallback);
         if (field->help)
                 wrap(out, 8, field->help);
@@ -332,7 +334,8 @@ void dbio_reference_markdown(FILE *out)
         fputs("\n### values\n\n| value | written |\n|---|---|\n", out);
         for (unsigned type = 0; type < DBIO_FIELD_TYPES; type++)
                 if (dbio_value_classes[type]->example)
-                        fprintf(out, "| %s | `%s` |\n", dbio_value_classes[type]->name, dbio_value_classes[type]->example);
+                        fprintf(out, "| %s | `%s` |\n", dbio_value_classes[type]->name,
+                                dbio_value_classes[type]->example);
         fputs("\n## Patterns\n", out);
         for (const struct dbio_pattern *const *pattern = dbio_patterns; *pattern; pattern++) {
                 fprintf(out, "\n### %s\n\n%s\n", (*pattern)->name, (*pattern)->summary);

@@ -12,8 +12,8 @@
 #define BYTES  NUMBER "([KMGTP](iB)?|[kMGTP]B)?"
 #define UNITS  NUMBER "([KMGTP](iB)?|[kMGTP]B)"
 #define NAME   "[A-Za-z0-9_-]+"
-#define STAT                                                                                     \
-        NAME "(\\.(read|write|fsync|trim|commit))?(\\.(wait|service|response))?"                 \
+#define STAT                                                                                                           \
+        NAME "(\\.(read|write|fsync|trim|commit))?(\\.(wait|service|response))?"                                       \
              "\\.(iops|mib_per_s|mean|p50|p95|p99|p999|max|errors)"
 
 static const struct {
@@ -101,9 +101,9 @@ static json_t *words_schema(const char *const *words)
 
 static json_t *scalar_schema(enum dbio_field_type type)
 {
-        return scalars[type].number ? json_pack("{s:[o, o]}", "anyOf", text_schema(scalars[type].pattern),
-                                                type_schema("number"))
-                                    : text_schema(scalars[type].pattern);
+        return scalars[type].number
+                       ? json_pack("{s:[o, o]}", "anyOf", text_schema(scalars[type].pattern), type_schema("number"))
+                       : text_schema(scalars[type].pattern);
 }
 
 /* What a value may be besides a scalar. */
@@ -126,8 +126,8 @@ static json_t *composite(const struct dbio_field *field)
                                                           scalar_schema(DBIO_FIELD_SHARE))))));
         case DBIO_FIELD_DIST:
                 return closed(json_pack("{s:o}", "lognormal",
-                                        closed(json_pack("{s:o, s:o}", "median", scalar_schema(DBIO_FIELD_SIZE), "sigma",
-                                                         scalar_schema(DBIO_FIELD_FACTOR)))));
+                                        closed(json_pack("{s:o, s:o}", "median", scalar_schema(DBIO_FIELD_SIZE),
+                                                         "sigma", scalar_schema(DBIO_FIELD_FACTOR)))));
         case DBIO_FIELD_MIX:
                 return entries(BYTES, scalar_schema(DBIO_FIELD_SHARE));
         case DBIO_FIELD_RAMP:
@@ -239,12 +239,13 @@ static json_t *stream_schema(json_t *definitions)
                 dbio_stream_fields(*pattern, shared);
                 add_fields(properties, shared);
                 add_fields(properties, (*pattern)->fields);
-                json_object_set_new(properties, "pattern", json_pack("{s:s, s:s}", "const", (*pattern)->name,
-                                                                     "description", (*pattern)->summary));
+                json_object_set_new(
+                        properties, "pattern",
+                        json_pack("{s:s, s:s}", "const", (*pattern)->name, "description", (*pattern)->summary));
                 json_object_set_new(definitions, (*pattern)->name, closed(properties));
                 json_array_append_new(names, json_string((*pattern)->name));
-                json_array_append_new(branches, json_pack("{s:{s:{s:{s:s}}}, s:o}", "if", "properties", "pattern", "const",
-                                                          (*pattern)->name, "then", ref((*pattern)->name)));
+                json_array_append_new(branches, json_pack("{s:{s:{s:{s:s}}}, s:o}", "if", "properties", "pattern",
+                                                          "const", (*pattern)->name, "then", ref((*pattern)->name)));
         }
         return json_pack("{s:s, s:{s:{s:o}}, s:o}", "type", "object", "properties", "pattern", "enum", names, "allOf",
                          branches);

@@ -55,10 +55,8 @@ static int run(const struct study *study, struct trial *trial, const struct dbio
 {
         struct dbio_workload workload = {0};
         struct dbio_err fault = {0};
-        struct dbio_build build = {.arena = trial->arena,
-                                   .workload = &workload,
-                                   .root = trial->root,
-                                   .file = study->build->file};
+        struct dbio_build build = {
+                .arena = trial->arena, .workload = &workload, .root = trial->root, .file = study->build->file};
 
         if (!dbio_build_workload(&build, &fault))
                 return 0;
@@ -176,7 +174,8 @@ int dbio_study_check(const struct dbio_build *build, const struct dbio_node *pri
         if (dbio_fields_parse(dbio_study_fields, node, NULL, &study.keys, err))
                 return -1;
         if (study.keys.axes && study.keys.cases)
-                return dbio_node_error(dbio_node_get(node, "cases"), err, "axes and cases exclude each other: leave one");
+                return dbio_node_error(dbio_node_get(node, "cases"), err,
+                                       "axes and cases exclude each other: leave one");
         if (!study.keys.axes && !study.keys.cases && !study.keys.find)
                 return dbio_node_error(node, err, "a study needs axes, cases or find");
         if (study.keys.axes && check_axes(&study))

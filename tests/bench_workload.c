@@ -24,8 +24,10 @@ int main(void)
 
         fputs("defaults: {version: 2008}\ntargets:\n  data: {size: 50%}\nstreams:\n", out);
         for (int i = 0; i < 1000; i++)
-                fprintf(out, "  stream-%d: {pattern: sqlserver.random_read, target: data, threads: 2, depth: 4,"
-                             " skew: {zipf: 0.99}}\n", i);
+                fprintf(out,
+                        "  stream-%d: {pattern: sqlserver.random_read, target: data, threads: 2, depth: 4,"
+                        " skew: {zipf: 0.99}}\n",
+                        i);
         fputs("phases:\n", out);
         for (int i = 0; i < 10; i++)
                 fprintf(out, "  - {name: phase-%d, duration: 10s}\n", i);

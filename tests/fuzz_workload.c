@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 dbio_err_format(&err, message, sizeof message);
                 return 0;
         }
-        if (dbio_workload_load_text(&again, "again.yaml", workload.resolved, strlen(workload.resolved), NULL, 0, &err)) {
+        if (dbio_workload_load_text(&again, "again.yaml", workload.resolved, strlen(workload.resolved), NULL, 0,
+                                    &err)) {
                 dbio_err_format(&err, message, sizeof message);
                 fprintf(stderr, "%s%s", message, workload.resolved);
                 abort();

@@ -1,4 +1,5 @@
-/* The main of fuzz targets where libFuzzer gives none: feeds them the files, and the folders' files, that it is given. */
+/* The main of fuzz targets where libFuzzer gives none: feeds them the files, and the folders' files, that it is given.
+ */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

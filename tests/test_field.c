@@ -37,7 +37,10 @@ static const char *const words[] = {"extents", "pages", NULL};
 static const char *const versions[] = {"8.4", "5.7", "8.0", NULL};
 static const struct dbio_field inner_fields[] = {
         {.key = "density", .type = DBIO_FIELD_FACTOR, .offset = offsetof(struct inner, density), .max = 1},
-        {.key = "map", .type = DBIO_FIELD_ENUM, .offset = offsetof(struct inner, map), .fallback = "extents",
+        {.key = "map",
+         .type = DBIO_FIELD_ENUM,
+         .offset = offsetof(struct inner, map),
+         .fallback = "extents",
          .names = words},
         {.key = NULL},
 };
@@ -45,8 +48,13 @@ static const struct dbio_field fields[] = {
         {.key = "size", .type = DBIO_FIELD_SIZE, AT(size), .fallback = "8K", .min = 512, .max = 1 << 20},
         {.key = "time", .type = DBIO_FIELD_TIME, AT(time), .fallback = "20ms"},
         {.key = "count", .type = DBIO_FIELD_COUNT, AT(count), .flags = DBIO_FIELD_POSITIVE},
-        {.key = "sector", .type = DBIO_FIELD_SIZE, AT(sector), .fallback = "auto", .flags = DBIO_FIELD_SECTOR,
-         .min = 512, .max = 4096},
+        {.key = "sector",
+         .type = DBIO_FIELD_SIZE,
+         AT(sector),
+         .fallback = "auto",
+         .flags = DBIO_FIELD_SECTOR,
+         .min = 512,
+         .max = 4096},
         {.key = "rate", .type = DBIO_FIELD_RATE, AT(rate), .min = 1},
         {.key = "byte_rate", .type = DBIO_FIELD_BYTE_RATE, AT(byte_rate)},
         {.key = "share", .type = DBIO_FIELD_SHARE, AT(share), .fallback = "100%"},
@@ -231,9 +239,10 @@ END_TEST
 
 START_TEST(texts_survive)
 {
-        static const char *const texts[] = {"plain", "", "a b", "it's", "a: b", "- x", "#x", "\"q\"", "tab\there",
-                                            "two\nlines", "caf\xc3\xa9", "\xe2\x80\xa8", "\\", "nul\x01", "yes", "{",
-                                            "\xf0\x9f\x98\x80"};
+        static const char *const texts[] = {
+                "plain",           "",           "a b",         "it's",         "a: b", "- x",     "#x",  "\"q\"",
+                "tab\there",       "two\nlines", "caf\xc3\xa9", "\xe2\x80\xa8", "\\",   "nul\x01", "yes", "{",
+                "\xf0\x9f\x98\x80"};
 
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
                 char *text;

@@ -32,8 +32,8 @@ static void check_fallbacks(const char *where, const struct dbio_field *fields, 
                               where, field->key);
                 ck_assert_msg(!(field->fallback && (field->flags & DBIO_FIELD_REQUIRED)), "%s.%s", where, field->key);
                 if (field->fallback)
-                        ck_assert_msg(!dbio_field_set_text(field, field->fallback, NULL, config, &err), "%s.%s: %s", where,
-                                      field->key, err.message);
+                        ck_assert_msg(!dbio_field_set_text(field, field->fallback, NULL, config, &err), "%s.%s: %s",
+                                      where, field->key, err.message);
                 for (const struct dbio_field *other = fields; other < field; other++)
                         ck_assert_msg(strcmp(other->key, field->key) != 0, "%s.%s twice", where, field->key);
                 if (field->type == DBIO_FIELD_MAP)
@@ -112,8 +112,10 @@ static char *around(const struct dbio_pattern *pattern, const struct dbio_node *
                                 if (!pass && (field->type == DBIO_FIELD_TARGET || field->type == DBIO_FIELD_TARGETS))
                                         fprintf(out, "  %s: {size: 1GiB}\n", word);
                                 else if (pass && field->type == DBIO_FIELD_STREAM)
-                                        fprintf(out, "  %s: {pattern: sqlserver.log_write, target: a-log,"
-                                                     " commit_rate: 100/s}\n", word);
+                                        fprintf(out,
+                                                "  %s: {pattern: sqlserver.log_write, target: a-log,"
+                                                " commit_rate: 100/s}\n",
+                                                word);
                                 else
                                         continue;
                                 strcat(done, name + 1);

@@ -10,20 +10,20 @@
 #include "tests/unit.h"
 
 #define TARGETS "targets:\n  data: {size: 50%, page: 8K, files: 2}\n  log: {size: 1GiB}\n"
-#define STREAMS                                                                           \
-        "streams:\n"                                                                      \
-        "  reads: {pattern: sqlserver.random_read, target: data, threads: 19, depth: 4}\n" \
-        "  checkpoint:\n"                                                                 \
-        "    pattern: sqlserver.checkpoint\n"                                             \
-        "    target: data\n"                                                              \
-        "    every: 60s\n"                                                                \
-        "    pages: 10_000\n"                                                             \
-        "    dirty: {map: extents, pages_per_write: 16.07}\n"                             \
-        "    after: log\n"                                                                \
+#define STREAMS                                                                                                        \
+        "streams:\n"                                                                                                   \
+        "  reads: {pattern: sqlserver.random_read, target: data, threads: 19, depth: 4}\n"                             \
+        "  checkpoint:\n"                                                                                              \
+        "    pattern: sqlserver.checkpoint\n"                                                                          \
+        "    target: data\n"                                                                                           \
+        "    every: 60s\n"                                                                                             \
+        "    pages: 10_000\n"                                                                                          \
+        "    dirty: {map: extents, pages_per_write: 16.07}\n"                                                          \
+        "    after: log\n"                                                                                             \
         "  log: {pattern: sqlserver.log_write, target: log, commit_rate: 2000/s}\n"
-#define PHASES                                                                  \
-        "phases:\n"                                                             \
-        "  - {name: warm-up, duration: 10s, streams: [reads], record: no}\n"    \
+#define PHASES                                                                                                         \
+        "phases:\n"                                                                                                    \
+        "  - {name: warm-up, duration: 10s, streams: [reads], record: no}\n"                                           \
         "  - {name: main, duration: 5m}\n"
 #define WHOLE TARGETS STREAMS PHASES
 
@@ -130,30 +130,38 @@ END_TEST
 
 START_TEST(sets)
 {
-        static const struct dbio_set all[] = {{"phases.*.duration", "5s"},
-                                              {"streams.reads.depth", "16"},
-                                              {"phases.main.ops", "1000"},
-                                              {"phases.0.record", "yes"},
-                                              {"hba.max_outstanding", "64"},
-                                              {"streams.checkpoint.dirty", "{density: 0.5466}"},
-                                              {"streams.log.version", "2008"}};
+        static const struct dbio_set all[] = {
+                {"phases.*.duration", "5s"},    {"streams.reads.depth", "16"},
+                {"phases.main.ops", "1000"},    {"phases.0.record", "yes"},
+                {"hba.max_outstanding", "64"},  {"streams.checkpoint.dirty", "{density: 0.5466}"},
+                {"streams.log.version", "2008"}};
         static const struct {
                 struct dbio_set set;
                 const char *file, *message;
         } wrong[] = {
-                {{"phases.*.duration", "5"}, "--set phases.*.duration=5",
+                {{"phases.*.duration", "5"},
+                 "--set phases.*.duration=5",
                  "\"5\" has no unit: write 5s or 5ms (ns us ms s m h)"},
-                {{"streams.lgo.vlfs", "5"}, "--set streams.lgo.vlfs=5",
+                {{"streams.lgo.vlfs", "5"},
+                 "--set streams.lgo.vlfs=5",
                  "no entry \"lgo\" in streams: did you mean \"log\"?"},
                 {{"streams.log.vlf", "5"}, "--set streams.log.vlf=5", "unknown key \"vlf\": did you mean \"vlfs\"?"},
                 {{"phases.9.duration", "5s"}, "--set phases.9.duration=5s", "no entry \"9\" in phases"},
-                {{"seed..x", "1"}, "--set seed..x=1",
+                {{"seed..x", "1"},
+                 "--set seed..x=1",
                  "\"seed..x\" is no key: write a dotted path such as phases.*.duration"},
                 {{"streams.log.vlfs.x", "1"}, "--set streams.log.vlfs.x=1", NULL},
                 {{"seed", ""}, "--set seed=", "no value"},
                 {{"seed", "[1"}, "--set seed=[1", NULL},
         };
 
+        static const struct dbio_set deep[] = {{"phases.main.set.streams.log.commit_rate", "500/s"},
+                                               {"study.axes.streams.reads.depth", "[1, 2]"}};
+
+        ck_assert_msg(!load_sets(WHOLE, deep, 2), "%s", err.message);
+        ck_assert_ptr_nonnull(strstr(workload.resolved, "    set: {streams.log.commit_rate: 500/s}\n"));
+        ck_assert_ptr_nonnull(strstr(workload.resolved, "study: {axes: {streams.reads.depth: [1, 2]}}\n"));
+        dbio_workload_release(&workload);
         ck_assert_msg(!load_sets(WHOLE, all, 7), "%s", err.message);
         ck_assert(workload.phases[0].duration_ns == 5000000000 && workload.phases[1].duration_ns == 5000000000);
         ck_assert(workload.streams[0].keys.depth == 16 && workload.phases[1].ops == 1000 && workload.phases[0].record);
@@ -186,8 +194,9 @@ START_TEST(phase_set)
         ck_assert(workload.streams[1].keys.dirty.pages_per_write == 16.07);
         ck_assert_uint_eq(workload.phases[1].resolved[2].keys.version, 2008);
         /* A version in a set moves the defaults that hang on it. */
-        ck_assert_ptr_nonnull(strstr(workload.resolved, "set: {streams.log.version: 2008, streams.log.commit_rate: none,"
-                                                        " streams.log.sessions: 300, streams.log.max_outstanding: 32}"));
+        ck_assert_ptr_nonnull(strstr(workload.resolved,
+                                     "set: {streams.log.version: 2008, streams.log.commit_rate: none,"
+                                     " streams.log.sessions: 300, streams.log.max_outstanding: 32}"));
         dbio_workload_release(&workload);
 }
 END_TEST
@@ -197,9 +206,9 @@ static void check_stable(void)
 {
         struct dbio_workload again;
 
-        ck_assert_msg(!dbio_workload_load_text(&again, "a.yaml", workload.resolved, strlen(workload.resolved), NULL, 0,
-                                               &err),
-                      "%s\n%s", err.message, workload.resolved);
+        ck_assert_msg(
+                !dbio_workload_load_text(&again, "a.yaml", workload.resolved, strlen(workload.resolved), NULL, 0, &err),
+                "%s\n%s", err.message, workload.resolved);
         ck_assert_str_eq(again.resolved, workload.resolved);
         ck_assert_str_eq(again.hash, workload.hash);
         dbio_workload_release(&again);
@@ -247,18 +256,25 @@ END_TEST
 
 START_TEST(hash_covers_the_demand_alone)
 {
-        check_hash(WHOLE, "name: other\ndescription: d\nhba: {max_outstanding: 1}\nworkers: 2\non_error: continue\n"
-                          "timeout: 1s\npayload: {dedup: 50%}\nlimits: ['reads.iops > 1/s']\n"
-                          "observed: {reads.iops: 5/s}\nstudy: {axes: {streams.reads.depth: [1]}}\n" WHOLE, true);
-        check_hash(WHOLE, "targets:\n  data: {size: 50%, page: 8K, files: 2, layout: {cluster: 4K},"
-                          " precondition: {fill: 1}}\n  log: {size: 1024MiB}\n" STREAMS PHASES, true);
+        check_hash(WHOLE,
+                   "name: other\ndescription: d\nhba: {max_outstanding: 1}\nworkers: 2\non_error: continue\n"
+                   "timeout: 1s\npayload: {dedup: 50%}\nlimits: ['reads.iops > 1/s']\n"
+                   "observed: {reads.iops: 5/s}\nstudy: {axes: {streams.reads.depth: [1]}}\n" WHOLE,
+                   true);
+        check_hash(WHOLE,
+                   "targets:\n  data: {size: 50%, page: 8K, files: 2, layout: {cluster: 4K},"
+                   " precondition: {fill: 1}}\n  log: {size: 1024MiB}\n" STREAMS PHASES,
+                   true);
         /* The same values in other words, defaults written out, keys in another order. */
-        check_hash(WHOLE, "seed: 1\n" PHASES STREAMS "targets: {data: {files: 2, size: 50%}, log: {size: 1GiB}}\n", true);
+        check_hash(WHOLE, "seed: 1\n" PHASES STREAMS "targets: {data: {files: 2, size: 50%}, log: {size: 1GiB}}\n",
+                   true);
         check_hash(WHOLE, "seed: 2\n" WHOLE, false);
         check_hash(WHOLE, "defaults: {version: 2008}\n" WHOLE, false);
         check_hash(WHOLE, "targets: {data: {size: 49%, files: 2}, log: {size: 1GiB}}\n" STREAMS PHASES, false);
-        check_hash(WHOLE, TARGETS STREAMS "phases:\n  - {name: warm-up, duration: 10s, streams: [reads], record: no}\n"
-                                          "  - {name: main, duration: 5m, set: {streams.reads.depth: 5}}\n", false);
+        check_hash(WHOLE,
+                   TARGETS STREAMS "phases:\n  - {name: warm-up, duration: 10s, streams: [reads], record: no}\n"
+                                   "  - {name: main, duration: 5m, set: {streams.reads.depth: 5}}\n",
+                   false);
 }
 END_TEST
 
@@ -282,8 +298,9 @@ START_TEST(extends)
         snprintf(path, sizeof path, "%s/sub", folder);
         mkdir(path, 0700);
         write_file(folder, "base.yaml", "seed: 3\n" WHOLE);
-        write_file(folder, "sub/child.yaml", "extends: ../base.yaml\nstreams: {reads: {depth: 9}}\n"
-                                             "phases: [{name: only, duration: 1s, streams: [reads]}]\n");
+        write_file(folder, "sub/child.yaml",
+                   "extends: ../base.yaml\nstreams: {reads: {depth: 9}}\n"
+                   "phases: [{name: only, duration: 1s, streams: [reads]}]\n");
         write_file(folder, "sub/grandchild.yaml", "extends: child.yaml\nseed: 4\nstreams: {reads: {dept: 9}}\n");
         write_file(folder, "a.yaml", "extends: b.yaml\n");
         write_file(folder, "b.yaml", "extends: ./a.yaml\n");
@@ -317,8 +334,7 @@ START_TEST(missing_files)
         ck_assert_int_eq(err.code, DBIO_USAGE);
         ck_assert_str_eq(err.message, "no such file, nor an installed workload of that name");
         ck_assert_int_eq(dbio_workload_load(&workload, "sqlserver/log-olny", NULL, 0, &err), -1);
-        ck_assert_str_eq(err.message,
-                         "no such file, nor an installed workload: did you mean \"sqlserver/log-only\"?");
+        ck_assert_str_eq(err.message, "no such file, nor an installed workload: did you mean \"sqlserver/log-only\"?");
 }
 END_TEST
 
@@ -383,5 +399,5 @@ START_TEST(bad_workloads)
 END_TEST
 
 TEST_MAIN("workload", everything_in_its_place, not_given, versions_and_defaults, sets, phase_set,
-          resolved_text_is_stable, installed_workloads_are_stable, hash_covers_the_demand_alone, extends,
-          missing_files, faults_on_small_targets, bad_workloads)
+          resolved_text_is_stable, installed_workloads_are_stable, hash_covers_the_demand_alone, extends, missing_files,
+          faults_on_small_targets, bad_workloads)
