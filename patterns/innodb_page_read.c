@@ -170,7 +170,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
             dbio_stream_add_sources(out, (unsigned)keys->threads, sizeof(struct pairs), &class, err))
                 return -1;
         out->threads = (unsigned)keys->threads;
-        out->flags |= DBIO_STREAM_REACTIVE;
+        out->flags |= DBIO_STREAM_REACTIVE | (isnan(rate) ? 0 : DBIO_STREAM_TIMED);
         out->load = 2 * (isnan(rate) ? 0 : rate);
         out->max_length = (uint32_t)config->page;
         dbio_stream_add_use(out, keys->target, true, false, &space);
