@@ -79,6 +79,10 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                 .length = capacity != DBIO_UNSET ? capacity : many_files ? 100u << 20 : 96u << 20,
                 .segments = many_files ? 32 : 2,
                 .part_header = 2048,
+                /* log0chkp.cc: each second while there is something new; before 8.0 the master thread's 7 seconds, and always
+                 * in the first file. */
+                .checkpoint_ns = keys->version >= 800 ? 1000000000u : 7000000000u,
+                .checkpoint_first = keys->version < 800,
                 .lazy_ns = 1000000000u, /* innodb_flush_log_at_timeout */
                 .sync_every = 1,
                 .datasync = many_files, /* innodb_use_fdatasync */

@@ -147,6 +147,22 @@ static void write_cached(struct dbio_logtail *self, uint64_t end)
         }
 }
 
+/* The block of a file's header that the next checkpoint goes to: 512 and 1536 in turn. */
+static bool checkpoint_is_due(const struct dbio_logtail *self, uint64_t now_ns)
+{
+        return self->spec.checkpoint_ns && now_ns >= self->checkpoint_due_ns && self->written > self->checkpointed;
+}
+
+static struct piece take_checkpoint(struct dbio_logtail *self, uint64_t now_ns)
+{
+        uint64_t begin = self->spec.checkpoint_first ? self->ring.from : dbio_logring_begin(&self->ring);
+
+        begin += self->checkpoints++ % 2 ? 1536 : 512;
+        self->checkpointed = self->written;
+        self->checkpoint_due_ns = now_ns + self->spec.checkpoint_ns;
+        return (struct piece){begin, begin + 512};
+}
+
 /* ----- flushes ----- */
 
 /* Whether this flush is followed by an fsync (sync_binlog). */
@@ -162,6 +178,8 @@ static uint64_t flush_due(const struct dbio_logtail *self)
         uint64_t flushed = self->spec.style == DBIO_LOG_WRITER && self->spec.view == DBIO_VIEW_SYSCALL ? self->settled
                                                                                                       : position->appended;
 
+        if (self->unsynced)
+                return 0;
         if (flushed <= position->durable && !self->nruns)
                 return UINT64_MAX;
         if (position->wanted > position->durable || self->nruns + 2 > DBIO_LOGTAIL_RUNS)
@@ -193,6 +211,8 @@ static void begin_flush(struct dbio_logtail *self, uint64_t now_ns)
         uint64_t arrived = dbio_log_arrival_at(&self->log, self->log.position.durable);
 
         write_cached(self, self->log.position.appended);
+        if (self->nruns < DBIO_LOGTAIL_RUNS && checkpoint_is_due(self, now_ns))
+                add_run(self, take_checkpoint(self, now_ns), true);
         self->flushing = true;
         self->sync = self->spec.sync_every != 0;
         self->sync_run = false;
@@ -311,6 +331,13 @@ static unsigned fill_syscalls(struct dbio_logtail *self, uint64_t now_ns, struct
 {
         unsigned n = 0;
 
+        if (n < max && !self->writing && checkpoint_is_due(self, now_ns)) {
+                struct piece piece = take_checkpoint(self, now_ns);
+
+                self->writing = self->unsynced = true;
+                self->write_end = self->written;
+                ops[n++] = write_op(self, piece.from, piece.to - piece.from, now_ns);
+        }
         if (n < max && write_due(self) == 0) {
                 uint64_t arrived = dbio_log_arrival_at(&self->log, self->written), due, end;
                 struct piece piece;
@@ -324,8 +351,9 @@ static unsigned fill_syscalls(struct dbio_logtail *self, uint64_t now_ns, struct
                 self->write_end = self->written;
                 ops[n++] = write_op(self, piece.from, piece.to - piece.from, due < now_ns ? due : now_ns);
         }
-        if (n < max && !self->syncing && flush_due(self) <= now_ns) {
+        if (n < max && !self->syncing && !(self->unsynced && self->writing) && flush_due(self) <= now_ns) {
                 self->syncing = true;
+                self->unsynced = false;
                 self->sync_end = self->settled;
                 ops[n++] = sync_op(self, now_ns, 0);
         }
@@ -378,7 +406,7 @@ static uint64_t wake(struct dbio_source *source)
         if (more_ops(self))
                 return 0;
         if (by_syscall(self)) {
-                if (!self->syncing)
+                if (!self->syncing && !(self->unsynced && self->writing))
                         due = flush_due(self);
                 if (write_due(self) < due)
                         due = write_due(self);
@@ -440,6 +468,7 @@ int dbio_logtail_compile(const struct dbio_pattern_env *env, const struct dbio_s
         self->spec = *spec;
         self->target = (uint16_t)keys->target;
         self->flags = keys->write_through ? DBIO_OP_DSYNC : 0;
+        self->checkpoint_due_ns = spec->checkpoint_ns;
         if (place_ring(env, keys, self, err) ||
             dbio_log_init(&self->log, &spec->plan, &self->source, keys->start_ns,
                           dbio_rng_seed(env->seed, env->phase, env->stream, 0), err) ||

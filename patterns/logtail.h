@@ -35,6 +35,8 @@ struct dbio_logtail_spec {
         uint32_t part_header;  /* bytes at the beginning of each file, of which the first block is written on a switch */
         uint64_t lazy_ns;      /* plan.lazy: time between fsyncs */
         unsigned sync_every;   /* fsync every so many flushes (sync_binlog); 0 = never */
+        uint64_t checkpoint_ns; /* InnoDB: how often the header of a file gets the checkpoint's LSN; 0 = never */
+        bool checkpoint_first; /* … of the first file, else of the one that is being written */
         bool sync_segment;     /* an fsync of its own at the end of each segment */
         bool datasync;
 };
@@ -68,7 +70,11 @@ struct dbio_logtail {
         struct dbio_logtail_run outs[DBIO_LOGTAIL_RUNS];
         uint64_t end, due_ns, submitted_ns, idle_ns, synced_ns;
 
+        uint64_t checkpoint_due_ns, checkpointed; /* the next one; log position at the last one */
+        unsigned checkpoints;
+
         /* Syscall view of a writer. */
+        bool unsynced;            /* a checkpoint has been written */
         bool writing, syncing;
         uint64_t write_end, settled, sync_end;
 };

@@ -250,6 +250,42 @@ START_TEST(redo_goes_round)
 }
 END_TEST
 
+/* [2.7] Checkpoints of the log: a block of the file's header at 512 and 1536 in turn, each second (8.0, in the file that is
+ * being written) or each 7 seconds (before, in the first file), and an fsync. */
+START_TEST(redo_writes_its_checkpoints)
+{
+        for (unsigned version = 507; version <= 800; version += 800 - 507) {
+                uint64_t latency[3] = {10000, 100000, 0};
+                struct dbio_stream_keys keys = one_keys(dbio_pattern_find("innodb.redo_log"), 0);
+                struct one one;
+                struct drive *drive;
+                unsigned blocks[2] = {0};
+
+                keys.version = version;
+                one_init(&one, 1u << 30, 512, 16384);
+                one_must(&one, "innodb.redo_log", &keys, "{commit_rate: 100/s, bytes_per_commit: 400, view: syscall}",
+                         UINT64_MAX);
+                ((struct dbio_logtail *)one.streams[0].sources[0])->ring.cursor = (48u << 20) + 8192;
+                drive = drive_one(&one, latency);
+                drive_run(drive, 28 * SECOND + 500 * MS, 100000);
+                for (unsigned i = 0; i < drive->nops; i++) {
+                        const struct dbio_op *op = &drive->ops[i].op;
+                        uint64_t in = op->offset % (48u << 20);
+
+                        if (op->kind != DBIO_WRITE || in >= 2048 || in == 0)
+                                continue;
+                        ck_assert_uint_eq(in, blocks[0] == blocks[1] ? 512 : 1536);
+                        ck_assert_uint_eq(op->length, 512);
+                        ck_assert_uint_eq(op->offset >= 48u << 20, version == 800);
+                        blocks[in != 512]++;
+                }
+                ck_assert_uint_eq(blocks[0] + blocks[1], version == 800 ? 28 : 4);
+                drive_free(drive);
+                one_release(&one, false);
+        }
+}
+END_TEST
+
 /* [2.8] A group pays the redo log's fsync and then the binlog's. */
 START_TEST(binlog_syncs_after_the_redo_log)
 {
@@ -913,7 +949,7 @@ START_TEST(recovery_scans_then_applies)
 END_TEST
 
 TEST_MAIN("innodb", redo_writer_rewrites_its_tail, redo_writer_pads_by_the_rule, redo_leader_writes_in_one_piece,
-          redo_device_view_is_in_whole_blocks, redo_groups_commits, redo_lazy_flushes_once_a_second, redo_goes_round,
+          redo_device_view_is_in_whole_blocks, redo_groups_commits, redo_lazy_flushes_once_a_second, redo_goes_round, redo_writes_its_checkpoints,
           binlog_syncs_after_the_redo_log, binlog_syncs_each_nth_group, adaptive_flushing_has_the_golden_vectors,
           redo_log_has_its_limits, adaptive_flushing_adds_up, doublewrite_sequences, doublewrite_doubles_the_bytes,
           neighbours_go_along, cleaner_keeps_up, cliff_stops_commits, scan_reads_ahead_an_area_at_a_time,
