@@ -103,33 +103,6 @@ static void judge_row(struct dbio_comparison *c, struct dbio_compare_row *row, c
         row->verdict = row->plain;
 }
 
-static int history_values(struct dbio_comparison *c, const struct dbio_compare_row *row, double **values,
-                          unsigned *nr, struct dbio_err *err)
-{
-        struct dbio_limit limit = {.stream = row->stream, .kind = dbio_kind_find(row->kind)};
-
-        *nr = 0;
-        *values = NULL;
-        limit.stat = !strcmp(row->figure, "IOPS") ? DBIO_LIMIT_IOPS : !strcmp(row->figure, "avg") ? DBIO_LIMIT_MEAN
-                     : !strcmp(row->figure, "p99") ? DBIO_LIMIT_P99 : DBIO_LIMIT_P999;
-        if (c->nhistory < HISTORY_LEAST || (c->base.used > 1 && c->new_.used > 1) || *row->window ||
-            !strcmp(row->figure, "episode"))
-                return 0;
-        *values = calloc(c->nhistory, sizeof **values);
-        if (!*values)
-                return dbio_err_set(err, DBIO_IO, "out of memory");
-        for (unsigned i = 0; i < c->nhistory; i++) {
-                struct dbio_figure_rows figures;
-
-                if (dbio_figures_load(c->store, c->history[i], &figures, err))
-                        return -1;
-                (*values)[i] = dbio_limit_of(&figures, row->phase, &limit);
-                dbio_figures_release(&figures);
-        }
-        *nr = c->nhistory;
-        return 0;
-}
-
 static bool is_limit(const struct dbio_compare_row *row, const struct dbio_limit *limit)
 {
         static const struct {
@@ -187,24 +160,24 @@ static void choose_headlines(struct dbio_comparison *c)
 static int judge_rows(struct dbio_comparison *c, struct dbio_err *err)
 {
         struct dbio_verdict **table = calloc(c->nrows + 1, sizeof *table);
+        double *history = calloc(c->nhistory + 1, sizeof *history);
         int rc = -1;
 
-        if (!table)
-                return dbio_err_set(err, DBIO_IO, "out of memory");
+        if (!table || !history) {
+                dbio_err_set(err, DBIO_IO, "out of memory");
+                goto out;
+        }
         for (unsigned i = 0; i < c->nrows; i++) {
-                double *history;
-                unsigned nr;
+                bool wanted = c->nhistory >= HISTORY_LEAST && (c->base.used < 2 || c->new_.used < 2);
 
-                if (history_values(c, &c->rows[i], &history, &nr, err)) {
-                        free(history);
+                if (wanted && dbio_compare_history_values(c, &c->rows[i], history, err))
                         goto out;
-                }
-                judge_row(c, &c->rows[i], history, nr);
-                free(history);
+                judge_row(c, &c->rows[i], history, wanted ? c->nhistory : 0);
                 table[i] = &c->rows[i].verdict;
         }
         rc = dbio_verdict_correct(table, c->nrows) ? dbio_err_set(err, DBIO_IO, "out of memory") : 0;
 out:
+        free(history);
         free(table);
         return rc;
 }
@@ -353,6 +326,22 @@ static int decide(struct dbio_comparison *c, const struct dbio_compare_options *
         return ask_gates(c, options, err);
 }
 
+static void show_names(struct dbio_comparison *c)
+{
+        struct dbio_compare_side *sides[2] = {&c->base, &c->new_};
+
+        for (int i = 0; i < 2; i++)
+                snprintf(sides[i]->shown, sizeof sides[i]->shown, "%.60s",
+                         sides[i]->label && *sides[i]->label ? sides[i]->label : sides[i]->name);
+        if (strcmp(c->base.shown, c->new_.shown))
+                return;
+        for (int i = 0; i < 2; i++) {
+                size_t used = strlen(sides[i]->shown);
+
+                snprintf(sides[i]->shown + used, sizeof sides[i]->shown - used, " #%lld", (long long)sides[i]->runs[0].run_id);
+        }
+}
+
 int dbio_compare_open(struct dbio_comparison **comparison, struct dbio_store *store,
                       const struct dbio_compare_ids *base, const struct dbio_compare_ids *new_,
                       const struct dbio_compare_options *options, struct dbio_err *err)
@@ -366,6 +355,7 @@ int dbio_compare_open(struct dbio_comparison **comparison, struct dbio_store *st
         c->differences = options->differences ? strdup(options->differences) : NULL;
         if (dbio_compare_load_side(c, &c->base, base, err) || dbio_compare_load_side(c, &c->new_, new_, err))
                 goto fail;
+        show_names(c);
         c->same_demand = c->base.hash && c->new_.hash && !strcmp(c->base.hash, c->new_.hash);
         c->exact = c->base.simulated && c->new_.simulated && c->base.seed == c->new_.seed;
         find_sessions(c);

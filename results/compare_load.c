@@ -255,6 +255,29 @@ static int fill_side(struct dbio_comparison *c, const struct dbio_compare_side *
         return 0;
 }
 
+int dbio_compare_history_values(struct dbio_comparison *c, const struct dbio_compare_row *row, double *values,
+                                struct dbio_err *err)
+{
+        struct query query = {.from = *row->window ? WINDOW : !*row->kind ? EPISODE : WHOLE, .other = row->other,
+                              .window = strcmp(row->window, "quiet") ? "affected" : "quiet"};
+
+        query.stat = !strcmp(row->figure, "IOPS")  ? DBIO_LIMIT_IOPS
+                     : !strcmp(row->figure, "avg") ? DBIO_LIMIT_MEAN
+                     : !strcmp(row->figure, "p99") ? DBIO_LIMIT_P99
+                                                   : DBIO_LIMIT_P999;
+        for (unsigned i = 0; i < c->nhistory; i++) {
+                struct dbio_compare_run run = {.run_id = c->history[i]};
+                int code = dbio_figures_load(c->store, run.run_id, &run.figures, err);
+
+                if (!code)
+                        code = row_figure(c, &run, row, &query, &values[i], err);
+                dbio_figures_release(&run.figures);
+                if (code)
+                        return -1;
+        }
+        return 0;
+}
+
 /* Adds a row and its values; a row that no run knows is taken back. */
 static int add_row(struct dbio_comparison *c, const struct dbio_compare_row *like, const struct query *query,
                    struct dbio_err *err)
@@ -294,10 +317,12 @@ static int add_figures(struct dbio_comparison *c, struct dbio_compare_row row, s
                 if (query.from == WINDOW) {
                         struct dbio_compare_row quiet = row;
 
+                        snprintf(quiet.other, sizeof quiet.other, "%s", query.other);
                         strcpy(quiet.window, "quiet");
                         query.window = "quiet";
                         if (add_row(c, &quiet, &query, err))
                                 return -1;
+                        snprintf(row.other, sizeof row.other, "%s", query.other);
                         snprintf(row.window, sizeof row.window, "in %s", query.other);
                         query.window = "affected";
                 }

@@ -19,6 +19,7 @@ struct dbio_compare_run {
 
 struct dbio_compare_side {
         const char *name;
+        char shown[96];   /* the label, else the name given; with the run's id where both sides have the same */
         unsigned nr, used;
         struct dbio_compare_run *runs;  /* those that count first */
         char *label, *workload, *hash, *engine, *host, *targets, *trust;
@@ -35,6 +36,7 @@ struct dbio_compare_row {
         char kind[8];     /* read write fsync trim commit; "" for an episode's length */
         char figure[12];  /* IOPS, avg, p99, p99.9, episode */
         char window[72];  /* "", "quiet", "in checkpoint" */
+        char other[64];   /* the stream whose episodes the window is about */
         bool time;        /* ns; else per second */
         bool higher_is_better;
         bool paced;       /* the stream has due times */
@@ -108,13 +110,17 @@ int dbio_compare_load_rows(struct dbio_comparison *c, struct dbio_err *err);
 int dbio_compare_load_steady(struct dbio_comparison *c, struct dbio_err *err);
 int dbio_compare_load_interference(struct dbio_comparison *c, struct dbio_err *err);
 
+/* The row's figure in each run of the history: nhistory values. */
+int dbio_compare_history_values(struct dbio_comparison *c, const struct dbio_compare_row *row, double *values,
+                                struct dbio_err *err);
+
 /* compare_host.c: what changed of host and targets. */
 int dbio_compare_host(struct dbio_comparison *c, struct dbio_err *err);
 
 /* Grows an array by one zeroed entry and gives it; NULL without memory. */
 void *dbio_compare_add(void *array, unsigned *nr, size_t size);
 
-/* compare_text.c: the label where there is one, else the name given; "user-reads read IOPS quiet"; "8.5 days". */
+/* compare_text.c: the side's `shown`; "user-reads read IOPS quiet"; "8.5 days". */
 /* The verdict in a sentence, what it rests on and means, and what speaks against relying on it ("" where nothing
  * does). */
 char *dbio_compare_headline(const struct dbio_comparison *c, char *text, size_t size);

@@ -53,7 +53,7 @@ static void hang(FILE *out, const char *lead, unsigned indent, const char *text)
 
 const char *dbio_compare_name(const struct dbio_compare_side *side)
 {
-        return side->label && *side->label ? side->label : side->name;
+        return side->shown;
 }
 
 char *dbio_compare_span(char *text, size_t size, double days)
@@ -84,7 +84,8 @@ static void print_head(const struct dbio_comparison *c, FILE *out)
                 dbio_text_line(out, "WARNING  %s is SIMULATED, the other real: this compares a device with a model of one",
                                dbio_compare_name(sides[sides[1]->simulated]));
         snprintf(left, sizeof left, "COMPARE  %lld %.40s  ->  %lld %.40s", (long long)c->base.runs[0].run_id,
-                 dbio_compare_name(&c->base), (long long)c->new_.runs[0].run_id, dbio_compare_name(&c->new_));
+                 c->base.label ? c->base.label : "", (long long)c->new_.runs[0].run_id,
+                 c->new_.label ? c->new_.label : "");
         snprintf(right, sizeof right, "%u + %u repetitions", c->base.used, c->new_.used);
         dbio_text_line(out, "%-70s %29s", left, right);
         for (int i = 0; i < 2; i++)

@@ -290,6 +290,52 @@ START_TEST(not_steady_gives_no_verdict)
 }
 END_TEST
 
+/* Five earlier runs of the same kind stand in for repetitions. */
+START_TEST(history_tells_the_noise)
+{
+        struct dbio_comparison *c = NULL;
+        char *text;
+
+        open_store();
+        for (int i = 0; i < 7; i++) {
+                struct made m = {.id = i + 1, .set = i < 5 ? 1 : i + 1, .label = "raid10", .hash = "h", .seed = 1, .valid = 1,
+                                 .minute = 3 * i, .commit_ms = 0.5};
+
+                m.iops = i < 6 ? 4000 * wobble[i % 5] : 3000;
+                m.mean_ms = 76e3 / m.iops;
+                make_run(&m);
+        }
+        ck_assert_int_eq(dbio_compare_open(&c, store, &(struct dbio_compare_ids){"a", (int64_t[]){6}, 1},
+                                           &(struct dbio_compare_ids){"b", (int64_t[]){7}, 1},
+                                           &(struct dbio_compare_options){0}, NULL), 0);
+        text = text_of(c);
+        has(text, "raid10 #7 is SLOWER.");
+        has(text, "noise from 5 earlier runs");
+        free(text);
+        dbio_compare_free(c);
+        close_store();
+}
+END_TEST
+
+START_TEST(old_results_have_no_verdict)
+{
+        struct dbio_comparison *c;
+        char *text;
+
+        open_store();
+        make_sets(3, 2, true, NULL, NULL, 0);
+        c = compare(3, true, &(struct dbio_compare_options){0});
+        text = text_of(c);
+        has(text, "demand   NOT KNOWN: no verdict");
+        has(text, "x 2.0");
+        ck_assert_ptr_null(strstr(text, "FASTER"));
+        ck_assert_ptr_null(strstr(text, "faster"));
+        free(text);
+        dbio_compare_free(c);
+        close_store();
+}
+END_TEST
+
 START_TEST(interference_of_a_set)
 {
         struct dbio_interference_list list;
@@ -334,4 +380,5 @@ START_TEST(interference_of_a_set)
 END_TEST
 
 TEST_MAIN("compare", faster, sets_of_two_days, demand_differs, one_run_each_claims_nothing, simulated_is_exact,
-          invalid_runs_are_left_out_and_named, gates_and_limits, not_steady_gives_no_verdict, interference_of_a_set)
+          invalid_runs_are_left_out_and_named, gates_and_limits, not_steady_gives_no_verdict, history_tells_the_noise,
+          old_results_have_no_verdict, interference_of_a_set)
