@@ -351,7 +351,7 @@ static void stop_threads(struct dbio_run *run)
 static uint64_t guard_of(const struct dbio_run *run, unsigned worker)
 {
         static const uint64_t guards_ns[] = {
-                [DBIO_PACING_PRECISE] = 60000, [DBIO_PACING_BALANCED] = 30000, [DBIO_PACING_FRUGAL] = 0};
+                [DBIO_PACING_PRECISE] = 50000, [DBIO_PACING_BALANCED] = 30000, [DBIO_PACING_FRUGAL] = 0};
 
         /* one CPU at least is for the store and all that is not ours */
         if (run->clock->is_virtual || worker + 1 >= run->ncpus)
@@ -450,12 +450,11 @@ static int init_run(struct dbio_run *run, struct dbio_err *err)
         run->files = calloc(run->targets->n + 1, sizeof *run->files);
         unsigned most = most_workers(run);
 
-        run->workers = aligned_alloc(64, most * sizeof *run->workers);
+        run->workers = calloc(most, sizeof *run->workers);
         run->write_bytes = calloc(most, sizeof *run->write_bytes);
         run->metrics = calloc(most, sizeof(struct dbio_metrics *));
         if (!run->files || !run->workers || !run->write_bytes || !run->metrics)
                 return dbio_err_set(err, DBIO_IO, "out of memory");
-        memset(run->workers, 0, most * sizeof *run->workers);
         for (unsigned i = 0; i < run->targets->n; i++)
                 run->files[i] = run->targets->targets[i].geometry.nfiles;
         return 0;
