@@ -219,4 +219,5 @@ const struct dbio_pattern dbio_oltp_transaction = {
         .config_size = sizeof(struct config),
         .example = "{pattern: oltp.transaction, target: data, sessions: 100, think: 10ms, reads: 4, log_stream: log}",
         .compile = compile,
+        .ends = dbio_never_ends,
 };

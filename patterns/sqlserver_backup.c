@@ -90,6 +90,14 @@ static int compile_restore(const struct dbio_pattern_env *env, const struct dbio
         return dbio_copy_compile(env, keys, &plan, out, err);
 }
 
+static bool ends(const struct dbio_stream_keys *keys, const void *config)
+{
+        const struct config *c = config;
+
+        (void)keys;
+        return c->every_ns == DBIO_UNSET;
+}
+
 const struct dbio_pattern dbio_sqlserver_backup = {
         .name = "sqlserver.backup",
         .summary = "Backup: the database read through, written to another target by a set of buffers",
@@ -104,6 +112,7 @@ const struct dbio_pattern dbio_sqlserver_backup = {
         .write_through = true,
         .check = check,
         .compile = compile_backup,
+        .ends = ends,
 };
 
 const struct dbio_pattern dbio_sqlserver_restore = {
@@ -120,4 +129,5 @@ const struct dbio_pattern dbio_sqlserver_restore = {
         .write_through = true,
         .check = check,
         .compile = compile_restore,
+        .ends = ends,
 };

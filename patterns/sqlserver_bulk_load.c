@@ -335,4 +335,5 @@ const struct dbio_pattern dbio_sqlserver_bulk_load = {
         .write_through = true,
         .check = check,
         .compile = compile,
+        .ends = dbio_never_ends,
 };

@@ -144,6 +144,14 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
+static bool ends(const struct dbio_stream_keys *keys, const void *config)
+{
+        const struct config *c = config;
+
+        (void)keys;
+        return !c->repeat && c->every_ns == DBIO_UNSET;
+}
+
 const struct dbio_pattern dbio_sqlserver_checkdb = {
         .name = "sqlserver.checkdb",
         .summary = "DBCC CHECKDB: everything read in order of allocation, as fast as it goes, from a snapshot",
@@ -158,4 +166,5 @@ const struct dbio_pattern dbio_sqlserver_checkdb = {
         .write_through = true,
         .check = check,
         .compile = compile,
+        .ends = ends,
 };

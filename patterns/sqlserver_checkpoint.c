@@ -526,6 +526,14 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return dbio_log_out_init(&c->log, &c->flow, env, out, cfg->log, 1, RECORD_BYTES, err);
 }
 
+static bool ends(const struct dbio_stream_keys *keys, const void *config)
+{
+        const struct config *c = config;
+
+        (void)keys;
+        return c->mode == MANUAL;
+}
+
 const struct dbio_pattern dbio_sqlserver_checkpoint = {
         .name = "sqlserver.checkpoint",
         .summary = "Checkpoint: dirty pages written in runs, as many at once as write latency allows (FlushCache)",
@@ -542,4 +550,5 @@ const struct dbio_pattern dbio_sqlserver_checkpoint = {
         .write_through = true,
         .check = check,
         .compile = compile,
+        .ends = ends,
 };

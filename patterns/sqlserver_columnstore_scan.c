@@ -151,6 +151,14 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
+static bool ends(const struct dbio_stream_keys *keys, const void *config)
+{
+        const struct config *c = config;
+
+        (void)keys;
+        return !c->repeat && c->every_ns == DBIO_UNSET;
+}
+
 const struct dbio_pattern dbio_sqlserver_columnstore_scan = {
         .name = "sqlserver.columnstore_scan",
         .summary = "Columnstore scan: whole segments, read in pieces of up to 8M",
@@ -164,4 +172,5 @@ const struct dbio_pattern dbio_sqlserver_columnstore_scan = {
         .example = "{pattern: sqlserver.columnstore_scan, target: data, dop: 8, repeat: yes}",
         .check = check,
         .compile = compile,
+        .ends = ends,
 };

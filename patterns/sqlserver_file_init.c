@@ -96,6 +96,14 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
+static bool ends(const struct dbio_stream_keys *keys, const void *config)
+{
+        const struct config *c = config;
+
+        (void)keys;
+        return c->every_ns == DBIO_UNSET;
+}
+
 const struct dbio_pattern dbio_sqlserver_file_init = {
         .name = "sqlserver.file_init",
         .summary = "Growth of a file without instant initialisation: new space is written, one write after the other",
@@ -109,4 +117,5 @@ const struct dbio_pattern dbio_sqlserver_file_init = {
         .example = "{pattern: sqlserver.file_init, target: log, every: 30s, fill: c0}",
         .write_through = true,
         .compile = compile,
+        .ends = ends,
 };

@@ -210,4 +210,5 @@ const struct dbio_pattern dbio_sqlserver_lazy_writer = {
         .write_through = true,
         .check = check,
         .compile = compile,
+        .ends = dbio_never_ends,
 };

@@ -129,6 +129,14 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
+static bool ends(const struct dbio_stream_keys *keys, const void *config)
+{
+        const struct config *c = config;
+
+        (void)keys;
+        return c->every_ns == DBIO_UNSET;
+}
+
 const struct dbio_pattern dbio_sqlserver_log_read = {
         .name = "sqlserver.log_read",
         .summary = "Log read by a log backup, replication or an availability group: sequential",
@@ -142,4 +150,5 @@ const struct dbio_pattern dbio_sqlserver_log_read = {
         .example = "{pattern: sqlserver.log_read, target: log, every: 60s, bytes: 512M, to: backup}",
         .write_through = true,
         .compile = compile,
+        .ends = ends,
 };

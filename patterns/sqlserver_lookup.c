@@ -131,6 +131,14 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return dbio_random_compile(env, &own, &plan, out, err);
 }
 
+static bool ends(const struct dbio_stream_keys *keys, const void *config)
+{
+        const struct config *c = config;
+
+        (void)keys;
+        return c->rows != DBIO_UNSET;
+}
+
 const struct dbio_pattern dbio_sqlserver_lookup = {
         .name = "sqlserver.lookup",
         .summary = "Lookups of a nested-loops join: single-page reads prefetched many at a time",
@@ -143,4 +151,5 @@ const struct dbio_pattern dbio_sqlserver_lookup = {
         .example = "{pattern: sqlserver.lookup, target: data, prefetch_depth: 32, rows: 1_000_000}",
         .check = check,
         .compile = compile,
+        .ends = ends,
 };

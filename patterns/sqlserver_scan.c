@@ -422,6 +422,14 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
+static bool ends(const struct dbio_stream_keys *keys, const void *config)
+{
+        const struct config *c = config;
+
+        (void)keys;
+        return !c->repeat && c->every_ns == DBIO_UNSET;
+}
+
 const struct dbio_pattern dbio_sqlserver_scan = {
         .name = "sqlserver.scan",
         .summary = "Table and index scans: read-ahead of up to 512K, held ahead of the query",
@@ -435,4 +443,5 @@ const struct dbio_pattern dbio_sqlserver_scan = {
         .example = "{pattern: sqlserver.scan, target: data, dop: 8, repeat: yes}",
         .check = check,
         .compile = compile,
+        .ends = ends,
 };

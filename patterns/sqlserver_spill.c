@@ -182,6 +182,14 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
+static bool ends(const struct dbio_stream_keys *keys, const void *config)
+{
+        const struct config *c = config;
+
+        (void)keys;
+        return c->every_ns == DBIO_UNSET;
+}
+
 const struct dbio_pattern dbio_sqlserver_spill = {
         .name = "sqlserver.spill",
         .summary = "Sort or hash spill to tempdb: runs written, then merged",
@@ -195,4 +203,5 @@ const struct dbio_pattern dbio_sqlserver_spill = {
         .example = "{pattern: sqlserver.spill, target: tempdb, run: 50M, every: 30s}",
         .write_through = true,
         .compile = compile,
+        .ends = ends,
 };
