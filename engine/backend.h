@@ -71,7 +71,7 @@ extern const struct dbio_backend *const dbio_backends[];
 const struct dbio_backend *dbio_backend_find(const char *name);
 
 /* What `auto` means for these files on this kernel: io_uring where it is offered and the files do not make it punt to
- * kernel worker threads, else libaio, else sync. why (size bytes) gets the reason in words. */
+ * kernel worker threads (known of open files only), else libaio, else sync. why (size bytes) gets the reason in words. */
 const struct dbio_backend *dbio_backend_choose(const struct dbio_file *files, unsigned nfiles, char *why, size_t size);
 
 #endif

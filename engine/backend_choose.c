@@ -40,12 +40,15 @@ const struct dbio_backend *dbio_backend_choose(const struct dbio_file *files, un
 {
         const struct dbio_backend *uring = dbio_backend_find("io_uring"), *aio = dbio_backend_find("libaio");
         struct dbio_err no_uring = {0}, no_aio = {0};
-        bool punting = false;
+        bool punting = false, asked = true;
 
-        for (unsigned i = 0; i < nfiles && !punting; i++)
+        for (unsigned i = 0; i < nfiles && !punting; i++) {
                 punting = punts(&files[i]);
+                asked = asked && files[i].fd >= 0;
+        }
         if (!punting && uring && offered(uring, &no_uring)) {
-                snprintf(why, size, "the kernel offers io_uring and no target makes it punt");
+                snprintf(why, size, "the kernel offers io_uring%s",
+                         asked ? " and no target makes it punt" : "; the targets are asked once they are open");
                 return uring;
         }
         if (aio && offered(aio, &no_aio)) {

@@ -84,7 +84,8 @@ static int check_contents(const struct guarding *g, const struct dbio_target_spe
                 return -1;
         fd = open(file->path, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
-                return dbio_err_set(g->err, DBIO_IO, "target %s: %s: %s", spec->name, file->path, strerror(errno));
+                return dbio_err_set(g->err, DBIO_IO, "target %s: %s: %s%s", spec->name, file->path, strerror(errno),
+                                    file->block && (errno == EACCES || errno == EPERM) ? " (devices need root)" : "");
         found = dbio_guard_signature(fd, why, sizeof why);
         if (found == 0 && file->block)
                 found = dbio_guard_not_blank(fd, device.size_bytes, why, sizeof why);

@@ -442,7 +442,8 @@ static int open_file(struct dbio_targets *targets, const struct dbio_target_spec
         if (errno == EBUSY && file->block)
                 return dbio_err_set(err, DBIO_REFUSED, "%s is in use (exclusive open: %s)", file->path,
                                     strerror(errno));
-        return dbio_err_set(err, DBIO_IO, "%s: %s", file->path, strerror(errno));
+        return dbio_err_set(err, DBIO_IO, "%s: %s%s", file->path, strerror(errno),
+                            file->block && (errno == EACCES || errno == EPERM) ? " (devices need root)" : "");
 }
 
 int dbio_targets_open(struct dbio_targets *targets, const struct dbio_target_spec *specs,
