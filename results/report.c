@@ -340,6 +340,12 @@ static void tiles_of_two(struct dbio_page *page)
         const char *phase = c->nrows ? c->rows[c->nrows - 1].phase : "";
         unsigned shown = 0;
 
+        if (!isnan(c->base.headroom) && !isnan(c->new_.headroom)) {
+                char value[96];
+
+                snprintf(value, sizeof value, "%.1f x → %.1f x", c->base.headroom, c->new_.headroom);
+                tile(page, "headroom", value, "", "at the limits; 0 x: not met");
+        }
         for (unsigned pass = 0; pass < 2; pass++)
                 for (unsigned i = 0; i < c->nrows && shown < 4; i++) {
                         const struct dbio_compare_row *row = &c->rows[i];

@@ -257,12 +257,81 @@ static const char limits_sql[] =
         "SELECT phase, limit_name AS \"limit\", cap, peak, hits, wait_ns / 1e6 AS \"wait ms\", at_cap_ns / 1e9 AS \"at cap "
         "s\" FROM v_limit WHERE run_id = ?";
 
+/* A bound or an observed figure: what it says, the run's own, and whether it holds. */
+static void figure_row(struct dbio_page *page, unsigned set, const char *phase, const struct dbio_limit *limit, double value)
+{
+        bool time = limit->stat >= DBIO_LIMIT_MEAN && limit->stat <= DBIO_LIMIT_MAX;
+        double own = dbio_limit_of(&page->sets[set].figures, phase, limit), scale = time ? 1e-6 : 1;
+
+        if (isnan(own))
+                return;
+        if (limit->stat == DBIO_LIMIT_MIB_PER_S)
+                scale = 1 / 1048576.0;
+        fputs("<tr>", page->out);
+        text_cell(page, limit->text);
+        text_cell(page, phase);
+        text_cell(page, page->sets[set].name);
+        dbio_report_cell(page, "own", own, scale);
+        if (limit->comparison == DBIO_COMPARE_NONE) {
+                dbio_report_cell(page, "observed", value, scale);
+                fputs("<td class=\"t\">observed</td></tr>\n", page->out);
+        } else {
+                fprintf(page->out, "<td></td><td class=\"t %s\">%s</td></tr>\n", dbio_limit_holds(limit, own) ? "pass" : "fail",
+                        dbio_limit_holds(limit, own) ? "pass" : "FAIL");
+        }
+}
+
+/* The workload's limits, and what the database saw, beside the figures of each set. */
+static int limits_table(struct dbio_page *page, struct dbio_err *err)
+{
+        static const char *const names[] = {"figure", "phase", "run", "here", "observed", "", NULL};
+        bool head = false;
+
+        for (unsigned s = 0; s < page->nr; s++) {
+                sqlite3_stmt *stmt = dbio_db_query(page->store, err,
+                                                   "SELECT text, stream, kind, part, stat, comparison, value, observed FROM figure "
+                                                   "WHERE run_id = ? ORDER BY number",
+                                                   "i", page->sets[s].run_id);
+                int more;
+
+                if (!stmt)
+                        return -1;
+                while ((more = dbio_db_step(page->store, stmt, err)) > 0) {
+                        struct dbio_limit limit = {
+                                .text = dbio_db_text(stmt, 0), .stream = dbio_db_text(stmt, 1),
+                                .kind = sqlite3_column_int(stmt, 2), .part = (enum dbio_limit_part)sqlite3_column_int(stmt, 3),
+                                .stat = (enum dbio_limit_stat)sqlite3_column_int(stmt, 4),
+                                .comparison = (enum dbio_limit_comparison)sqlite3_column_int(stmt, 5),
+                                .value = sqlite3_column_double(stmt, 6),
+                        };
+
+                        if (!head) {
+                                fputs("<h2>Limits and observed figures</h2>\n<div class=\"scroll\"><table class=\"limits\">\n",
+                                      page->out);
+                                heads(page, names, 3);
+                                head = true;
+                        }
+                        for (unsigned p = 0; p < page->nphases; p++)
+                                figure_row(page, s, page->phases[p].name, &limit, limit.value);
+                }
+                if (more < 0)
+                        return -1;
+        }
+        fputs(head ? "</table></div>\n<p class=\"says\">Times in ms, rates a second. A limit is held to the run's own figure; gates "
+                     "over repetitions are for compare.</p>\n"
+                   : "",
+              page->out);
+        return 0;
+}
+
 int dbio_report_tables(struct dbio_page *page, struct dbio_err *err)
 {
         bool any = false;
 
         if (page->comparison && page->comparison->nrows)
                 compare_table(page);
+        if (limits_table(page, err))
+                return -1;
         for (unsigned s = 0; s < page->nr; s++)
                 any = any || page->sets[s].interference.nr;
         if (any) {
