@@ -60,18 +60,19 @@ static void figure_line(struct dbio_show *show, const char *head, const struct d
         char mine[48], theirs[48];
         double figure = dbio_limit_of(&show->rows, phase, limit);
 
-        if (observed)
-                dbio_text_line(show->out, "%-9s%-30s seen %s, replayed %s: %s%s%s%s", head, limit->text,
+        if (observed) {
+                dbio_text_line(show->out, "%-9s%-30s seen %s, replayed %s%s%s", head, limit->text,
                                value_text(theirs, sizeof theirs, limit->stat, limit->value),
-                               value_text(mine, sizeof mine, limit->stat, figure),
-                               dbio_observed_conclusion(limit, figure, show->valid && !show->simulated),
-                               show->nphases > 1 ? " (" : "", show->nphases > 1 ? phase : "",
-                               show->nphases > 1 ? ")" : "");
-        else
-                dbio_text_line(show->out, "%-9s%-30s %10s   %s%s%s", head, limit->text,
-                               value_text(mine, sizeof mine, limit->stat, figure),
-                               isnan(figure) ? "no such figure" : dbio_limit_holds(limit, figure) ? "pass" : "fail",
-                               show->nphases > 1 ? "   in " : "", show->nphases > 1 ? phase : "");
+                               value_text(mine, sizeof mine, limit->stat, figure), show->nphases > 1 ? " in " : "",
+                               show->nphases > 1 ? phase : "");
+                dbio_text_line(show->out, "%-9s%s", "",
+                               dbio_observed_conclusion(limit, figure, show->valid && !show->simulated));
+                return;
+        }
+        dbio_text_line(show->out, "%-9s%-30s %10s   %s%s%s", head, limit->text,
+                       value_text(mine, sizeof mine, limit->stat, figure),
+                       isnan(figure) ? "no such figure" : dbio_limit_holds(limit, figure) ? "pass" : "fail",
+                       show->nphases > 1 ? "   in " : "", show->nphases > 1 ? phase : "");
 }
 
 static int figures(struct dbio_show *show, bool observed, struct dbio_err *err)
