@@ -45,7 +45,7 @@ say = $(if $(V),,@echo '  $(1) $@';)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all deps demo check check-fast bench studies check-asan check-tsan fuzz fuzz-build coverage reference format tidy install clean FORCE
+.PHONY: all deps demo check check-fast bench studies kills check-asan check-tsan fuzz fuzz-build coverage reference format tidy install clean FORCE
 
 all: $(B)/dbio
 
@@ -90,10 +90,10 @@ deps:
 	@sh tests/deps.sh
 
 # After deps in a make of its own, so that pkg-config is asked once the packages are there.
-demo check check-fast bench studies: deps
+demo check check-fast bench studies kills: deps
 	@$(MAKE) --no-print-directory do-$@
 
-.PHONY: do-demo do-check do-check-fast do-bench do-studies
+.PHONY: do-demo do-check do-check-fast do-bench do-studies do-kills
 do-demo: $(B)/dbio
 	sh tests/demo.sh $(B)/dbio
 
@@ -105,6 +105,9 @@ do-check-fast: $(B)/dbio $(TESTS)
 
 do-bench: $(B)/dbio $(BENCHES)
 	@DBIO=$(abspath $(B)/dbio) DBIO_BUILD=$(abspath $(B)) sh tests/bench.sh
+
+do-kills: $(B)/dbio
+	@DBIO=$(abspath $(B)/dbio) sh tests/kills.sh
 
 do-studies: $(B)/dbio
 	@DBIO=$(abspath $(B)/dbio) sh tests/studies.sh
