@@ -13,7 +13,7 @@ struct copy {
         uint64_t to_cursor;
         double filled;           /* bytes read that wait to be written, as they will be written */
         double used;             /* bytes of the buffers that hold something */
-        unsigned reads, page, unit;
+        unsigned reads, unit;
         uint8_t write_flags;
 };
 
@@ -86,7 +86,6 @@ static enum dbio_flow_step next(struct dbio_flow *flow, uint64_t now_ns, struct 
                 c->cursor += run;
                 c->used += (double)run;
                 c->reads++;
-                flow->episode.pages += run / c->page;
                 return DBIO_FLOW_OP;
         }
         if (flow->outstanding)
@@ -122,7 +121,7 @@ int dbio_copy_compile(const struct dbio_pattern_env *env, const struct dbio_stre
         struct copy *c = (struct copy *)out->sources[0];
         c->plan = *plan;
         c->seed = dbio_pattern_seed(env, DBIO_RNG_SHAPE);
-        c->page = dbio_pattern_page(env, keys->target);
+        c->flow.page_bytes = dbio_pattern_page(env, keys->target);
         c->write_flags = keys->write_through ? DBIO_OP_DSYNC : 0;
         c->unit = env->targets[plan->to].sector > 4096 ? env->targets[plan->to].sector : 4096;
         if (dbio_pattern_space(&c->from, env, plan->from, plan->from_region, plan->io, err) ||

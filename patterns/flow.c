@@ -100,8 +100,10 @@ static void done(struct dbio_source *base, const struct dbio_op *op, const struc
         flow->outstanding--;
         if (done->completed_ns > flow->last_ns)
                 flow->last_ns = done->completed_ns;
-        if (op->kind == DBIO_WRITE && op->role != DBIO_ROLE_LOG) {
+        /* Records and copies to a snapshot go along with the episode, but are not what it is about. */
+        if (op->kind == DBIO_WRITE && op->role != DBIO_ROLE_LOG && op->role != DBIO_ROLE_SNAPSHOT) {
                 flow->episode.writes++;
+                flow->episode.pages += flow->page_bytes ? op->length / flow->page_bytes : 0;
                 flow->episode.bytes += op->length;
                 flow->service_ns += (double)(done->completed_ns - done->submitted_ns);
         }

@@ -41,6 +41,7 @@ struct dbio_flow {
         uint64_t duration_ns;        /* of the stream in the phase */
         unsigned per_due;            /* episodes one after the other at each due time; at least 1 */
         unsigned depth;              /* ops in flight, 0 = no cap */
+        unsigned page_bytes;         /* pages written are counted for the episode; 0 = the pattern counts what it reads */
         bool repeat;                 /* without every: begin again at the end */
         bool continuous;             /* no episodes: begins at 0, reports none */
         /* State. */

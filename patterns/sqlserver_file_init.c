@@ -31,7 +31,6 @@ struct init {
         const struct config *config;
         struct dbio_space space;
         uint64_t cursor, left;
-        unsigned page;
         uint16_t target;
         uint8_t write_flags;
 };
@@ -64,7 +63,6 @@ static enum dbio_flow_step next(struct dbio_flow *flow, uint64_t now_ns, struct 
         op->length = (uint32_t)(length < room ? length : room);
         init->cursor += op->length;
         init->left -= op->length;
-        flow->episode.pages += op->length / init->page;
         return DBIO_FLOW_OP;
 }
 
@@ -75,6 +73,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
 {
         const struct config *c = config;
         struct dbio_flow_plan plan = {&class, c->first_ns, c->every_ns, false, 1};
+        unsigned page = dbio_pattern_page(env, keys->target);
 
         if (dbio_flow_new(out, sizeof(struct init), &plan, env, err))
                 return -1;
@@ -82,11 +81,11 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         init->config = c;
         init->target = (uint16_t)keys->target;
         init->write_flags = keys->write_through ? DBIO_OP_DSYNC : 0;
-        init->page = dbio_pattern_page(env, keys->target);
-        if (c->io % init->page || c->grow % init->page)
-                return dbio_err_set(err, DBIO_USAGE, "%s: must be whole pages of %u bytes", c->io % init->page ? "io" : "grow",
-                                    init->page);
-        if (dbio_pattern_space(&init->space, env, keys->target, &keys->region, init->page, err))
+        init->flow.page_bytes = page;
+        if (c->io % page || c->grow % page)
+                return dbio_err_set(err, DBIO_USAGE, "%s: must be whole pages of %u bytes", c->io % page ? "io" : "grow",
+                                    page);
+        if (dbio_pattern_space(&init->space, env, keys->target, &keys->region, page, err))
                 return -1;
         init->cursor = init->space.from;
         dbio_stream_add_use(out, keys->target, false, true, &init->space);

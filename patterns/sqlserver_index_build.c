@@ -117,7 +117,6 @@ static bool write_index(struct build *b, struct dbio_op *op)
         op->length = (uint32_t)(n * b->page);
         b->written += n;
         b->log_bytes += (op->length + 65535) / 65536 * LOG_BYTES_PER_EXTENT;
-        b->flow.episode.pages += n;
         return true;
 }
 
@@ -215,7 +214,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                 return -1;
         struct build *b = (struct build *)out->sources[0];
         b->config = c;
-        b->page = dbio_pattern_page(env, keys->target);
+        b->page = b->flow.page_bytes = dbio_pattern_page(env, keys->target);
         b->target = (uint16_t)keys->target;
         b->write_flags = keys->write_through ? DBIO_OP_DSYNC : 0;
         if (set_places(b, env, keys, out, err))

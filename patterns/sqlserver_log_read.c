@@ -111,6 +111,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         struct log_read *r = (struct log_read *)out->sources[0];
         r->config = c;
         r->target = (uint16_t)keys->target;
+        r->flow.page_bytes = c->to >= 0 ? dbio_pattern_page(env, keys->target) : 0;
         r->write_flags = keys->write_through ? DBIO_OP_DSYNC : 0;
         if (dbio_pattern_space(&r->space, env, keys->target, &keys->region, c->io, err))
                 return -1;

@@ -112,7 +112,6 @@ static enum dbio_flow_step write_out(struct recovery *r, struct dbio_op *op)
         op->flags = r->write_flags;
         op->offset = dbio_dirty_map_offset(&r->map, run.page);
         op->length = run.pages * r->map.page;
-        r->flow.episode.pages += run.pages;
         return DBIO_FLOW_OP;
 }
 
@@ -173,6 +172,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         struct recovery *r = (struct recovery *)out->sources[0];
         r->config = c;
         r->target = (uint16_t)keys->target;
+        r->flow.page_bytes = dbio_pattern_page(env, keys->target);
         r->write_flags = keys->write_through ? DBIO_OP_DSYNC : 0;
         dbio_rng_init(&r->rng, dbio_pattern_seed(env, 0));
         dbio_rng_init(&place, dbio_pattern_seed(env, DBIO_RNG_PLACE));

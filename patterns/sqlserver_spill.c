@@ -43,7 +43,7 @@ struct spill {
         struct sorter *sorters;
         uint64_t ios, run_ios, per_sorter;
         struct dbio_stripe stripe;
-        unsigned turn, page;
+        unsigned turn;
         uint16_t target;
         uint8_t write_flags;
 };
@@ -76,7 +76,6 @@ static void give(struct spill *spill, struct sorter *sorter, bool write, uint64_
         op->flags = write ? spill->write_flags : 0;
         op->offset = offset;
         op->length = (uint32_t)spill->config->io;
-        spill->flow.episode.pages += op->length / spill->page;
         if (write)
                 sorter->writes++;
         else
@@ -162,7 +161,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         spill->config = c;
         spill->target = (uint16_t)keys->target;
         spill->write_flags = keys->write_through ? DBIO_OP_DSYNC : 0;
-        spill->page = dbio_pattern_page(env, keys->target);
+        spill->flow.page_bytes = dbio_pattern_page(env, keys->target);
         spill->sorters = calloc(c->concurrent, sizeof *spill->sorters);
         if (!spill->sorters)
                 return dbio_err_set(err, DBIO_BUG, "no memory");
