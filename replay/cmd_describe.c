@@ -6,11 +6,20 @@
 #include "engine/backend.h"
 #include "patterns/profile.h"
 #include "patterns/reference.h"
+#include "results/bands.h"
 
 static void describe_engines(FILE *out)
 {
         for (const struct dbio_backend *const *backend = dbio_backends; *backend; backend++)
                 fprintf(out, "%-10s %s\n", (*backend)->name, (*backend)->summary);
+}
+
+static void describe_bands(FILE *out)
+{
+        fputs("What show and compare call the mean of a read, write or commit:\n", out);
+        for (const struct dbio_band *band = dbio_bands; band->name; band++)
+                fprintf(out, "  %-10s %s\n", band->name, band->range);
+        fprintf(out, "Source: %s\n", dbio_bands_source);
 }
 
 static int describe_pattern(const char *name, struct dbio_err *err)
@@ -34,6 +43,7 @@ static const struct {
         {"engines", describe_engines},
         {"devices", dbio_profile_list},
         {"keys", dbio_reference_keys},
+        {"bands", describe_bands},
 };
 
 int dbio_cmd_describe(const struct dbio_cmdline *line, struct dbio_err *err)
