@@ -8,7 +8,7 @@
 #include "results/compare_state.h"
 #include "results/db.h"
 
-enum { HISTORY_LEAST = 5, SESSION_GAP_S = 3600 };
+enum { HISTORY_LEAST = 5 };
 
 static void side_release(struct dbio_compare_side *side)
 {
@@ -69,19 +69,53 @@ static void find_sessions(struct dbio_comparison *c)
                 second = &c->base;
         }
         gap = second->runs[0].began_s - first->runs[first->used - 1].ended_s;
-        c->same_session = gap <= SESSION_GAP_S;
+        c->same_session = gap <= DBIO_COMPARE_SESSION_GAP_S;
         c->days_apart = (double)(gap > 0 ? gap : 0) / 86400;
 }
 
-static void judge_row(struct dbio_comparison *c, struct dbio_compare_row *row, const double *history,
-                     unsigned nr_history)
+/* The geometric mean of a side's runs stands for its session. */
+static struct dbio_verdict_value session_value(const struct dbio_verdict_value *values, unsigned nr)
 {
+        struct dbio_verdict_value mean = {.order = values[0].order};
+
+        for (unsigned i = 0; i < nr; i++)
+                mean.value += log(values[i].value) / nr;
+        mean.value = exp(mean.value);
+        return mean;
+}
+
+/* Earlier runs become the means of their sessions, in place; returns their number. */
+static unsigned fold_sessions(const struct dbio_comparison *c, double *history)
+{
+        for (unsigned s = 0, at = 0; s < c->nsessions; s++) {
+                double sum = 0;
+                unsigned nr = 0;
+
+                for (; at < c->nhistory && c->history[at].session == s; at++, nr++)
+                        sum += log(history[at]);
+                history[s] = exp(sum / nr);
+        }
+        return c->nsessions;
+}
+
+static void judge_row(struct dbio_comparison *c, struct dbio_compare_row *row, double *history, unsigned nr_history)
+{
+        struct dbio_verdict_value means[2];
         struct dbio_verdict_question question = {
                 .base = row->base, .new_ = row->new_, .nr_base = c->base.used, .nr_new = c->new_.used,
                 .history = history, .nr_history = nr_history, .higher_is_better = row->higher_is_better,
                 .exact = c->exact, .margin = c->margin, .resolution = row->floor, .alpha = 0.05,
         };
 
+        if (c->by_session) {
+                means[0] = session_value(row->base, c->base.used);
+                means[1] = session_value(row->new_, c->new_.used);
+                question.base = &means[0];
+                question.new_ = &means[1];
+                question.nr_base = question.nr_new = 1;
+                question.nr_history = fold_sessions(c, history);
+                question.sessions = true;
+        }
         dbio_verdict_decide(&question, &row->plain);
         if (row->paced && !row->time && fabs(log(row->plain.new_ / row->plain.base)) < 0.02) {
                 question.rate_set = true;
@@ -168,7 +202,8 @@ static int judge_rows(struct dbio_comparison *c, struct dbio_err *err)
                 goto out;
         }
         for (unsigned i = 0; i < c->nrows; i++) {
-                bool wanted = c->nhistory >= HISTORY_LEAST && (c->base.used < 2 || c->new_.used < 2);
+                bool wanted = c->by_session ||
+                              (c->nhistory >= HISTORY_LEAST && (c->base.used < 2 || c->new_.used < 2));
 
                 if (wanted && dbio_compare_history_values(c, &c->rows[i], history, err))
                         goto out;
@@ -317,8 +352,10 @@ static int decide(struct dbio_comparison *c, const struct dbio_compare_options *
                 c->code = gates ? DBIO_INVALID : DBIO_OK;
                 return dbio_compare_load_rows(c, err) || judge_rows(c, err) ? -1 : 0;
         }
-        if (dbio_compare_load_history(c, err) || dbio_compare_load_rows(c, err) ||
-            dbio_compare_load_steady(c, err) || dbio_compare_load_interference(c, err) || judge_rows(c, err))
+        if (dbio_compare_load_history(c, err))
+                return -1;
+        c->by_session = !c->same_session && !c->exact && c->nsessions >= HISTORY_LEAST;
+        if (dbio_compare_load_rows(c, err) || dbio_compare_load_steady(c, err) || dbio_compare_load_interference(c, err) || judge_rows(c, err))
                 return -1;
         choose_headlines(c);
         for (unsigned i = 0; i < c->nrows; i++)

@@ -159,14 +159,14 @@ static json_t *lists_json(const struct dbio_comparison *c)
 int dbio_compare_json(const struct dbio_comparison *c, FILE *out, struct dbio_err *err)
 {
         json_t *lists = lists_json(c);
-        json_t *root = json_pack("{s:o, s:o, s:s, s:o, s:s, s:o, s:b, s:b, s:f, s:i}", "base", side_json(&c->base), "new",
+        json_t *root = json_pack("{s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:b, s:b, s:f, s:i}", "base", side_json(&c->base), "new",
                                  side_json(&c->new_), "demand",
                                  !c->base.hash || !c->new_.hash ? "unknown" : c->same_demand ? "same" : "different",
                                  "differences", text_or_null(c->same_demand ? NULL : c->differences), "sessions",
                                  c->interleaved    ? "interleaved"
                                  : c->same_session ? "same"
                                                    : "different",
-                                 "days_apart", number(c->days_apart), "exact", c->exact, "simulated",
+                                 "earlier_sessions", c->by_session ? json_integer(c->nsessions) : json_null(), "days_apart", number(c->days_apart), "exact", c->exact, "simulated",
                                  c->base.simulated || c->new_.simulated, "margin", c->margin, "exit", (int)c->code);
         int rc = 0;
 

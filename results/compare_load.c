@@ -145,10 +145,11 @@ int dbio_compare_load_side(struct dbio_comparison *c, struct dbio_compare_side *
 
 int dbio_compare_load_history(struct dbio_comparison *c, struct dbio_err *err)
 {
-        int64_t first = c->base.runs[0].run_id, own = c->new_.runs[0].run_id;
+        int64_t first = c->base.runs[0].run_id, own = c->new_.runs[0].run_id, ended_s = 0;
         sqlite3_stmt *stmt = dbio_db_query(
                 c->store, err,
-                "SELECT h.run_id FROM run h JOIN run b ON b.run_id = ? WHERE h.status = 'complete' AND h.valid = 1 "
+                "SELECT h.run_id, strftime('%s', h.started_at), h.wall_ns / 1000000000 FROM run h "
+                "JOIN run b ON b.run_id = ? WHERE h.status = 'complete' AND h.valid = 1 "
                 "AND h.schedule_hash = b.schedule_hash AND h.seed = b.seed AND h.engine = b.engine "
                 "AND h.targets_json = b.targets_json AND h.tool_version = b.tool_version "
                 "AND h.simulated = 0 AND json_extract(h.host_json, '$.host') IS "
@@ -159,13 +160,16 @@ int dbio_compare_load_history(struct dbio_comparison *c, struct dbio_err *err)
         if (!stmt)
                 return -1;
         while ((more = dbio_db_step(c->store, stmt, err)) > 0) {
-                int64_t *id = dbio_compare_add(&c->history, &c->nhistory, sizeof *id);
+                struct dbio_compare_past *past = dbio_compare_add(&c->history, &c->nhistory, sizeof *past);
+                int64_t began_s = sqlite3_column_int64(stmt, 1);
 
-                if (!id) {
+                if (!past) {
                         sqlite3_reset(stmt);
                         return no_memory(err);
                 }
-                *id = sqlite3_column_int64(stmt, 0);
+                c->nsessions += c->nhistory == 1 || began_s - ended_s > DBIO_COMPARE_SESSION_GAP_S;
+                *past = (struct dbio_compare_past){sqlite3_column_int64(stmt, 0), c->nsessions - 1};
+                ended_s = began_s + sqlite3_column_int64(stmt, 2);
         }
         return more;
 }
@@ -266,7 +270,7 @@ int dbio_compare_history_values(struct dbio_comparison *c, const struct dbio_com
                      : !strcmp(row->figure, "p99") ? DBIO_LIMIT_P99
                                                    : DBIO_LIMIT_P999;
         for (unsigned i = 0; i < c->nhistory; i++) {
-                struct dbio_compare_run run = {.run_id = c->history[i]};
+                struct dbio_compare_run run = {.run_id = c->history[i].run_id};
                 int code = dbio_figures_load(c->store, run.run_id, &run.figures, err);
 
                 if (!code)

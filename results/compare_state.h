@@ -86,8 +86,12 @@ struct dbio_comparison {
         bool same_demand, exact, interleaved, same_session, same_tool;
         double days_apart;
         char *differences;
-        unsigned nhistory;
-        int64_t *history; /* run ids */
+        unsigned nhistory, nsessions; /* earlier equal runs, and the sessions they were made in */
+        struct dbio_compare_past {
+                int64_t run_id;
+                unsigned session;     /* from 0 */
+        } *history;
+        bool by_session;              /* base and new lie in sessions of their own, and enough earlier ones are known */
         unsigned nrows;
         struct dbio_compare_row *rows;
         unsigned nsteady;
@@ -113,6 +117,9 @@ int dbio_compare_load_interference(struct dbio_comparison *c, struct dbio_err *e
 /* The row's figure in each run of the history: nhistory values. */
 int dbio_compare_history_values(struct dbio_comparison *c, const struct dbio_compare_row *row, double *values,
                                 struct dbio_err *err);
+
+/* Seconds between the end of one run and the beginning of the next, from which on they are of two sessions. */
+enum { DBIO_COMPARE_SESSION_GAP_S = 3600 };
 
 /* compare_host.c: what changed of host and targets. */
 int dbio_compare_host(struct dbio_comparison *c, struct dbio_err *err);

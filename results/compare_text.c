@@ -288,7 +288,10 @@ static void say_reservations(const struct dbio_comparison *c, struct paragraph *
         }
         if (c->exact || c->interleaved || !c->base.used || !c->new_.used)
                 return;
-        if (!c->same_session)
+        if (c->by_session)
+                say(paragraph, "Base and new come from different sessions, %s apart; what sessions differ by is known from %u "
+                    "earlier ones.", dbio_compare_span(span, sizeof span, c->days_apart), c->nsessions);
+        else if (!c->same_session)
                 say(paragraph, "Base and new come from different sessions, %s apart; a shift of the machine between them "
                     "would look the same.", dbio_compare_span(span, sizeof span, c->days_apart));
         else if (c->base.used + c->new_.used > 2)
@@ -421,12 +424,20 @@ static void print_row(const struct dbio_comparison *c, const struct dbio_compare
                        half_text(half, sizeof half, verdict), c->same_demand ? word : "-");
 }
 
+/* What fits over a column: where labels are the same, the run's id. */
+static const char *column_name(const struct dbio_compare_side *side)
+{
+        const char *id = strrchr(side->shown, '#');
+
+        return id && strlen(side->shown) > 8 ? id : side->shown;
+}
+
 static void print_table(const struct dbio_comparison *c, FILE *out)
 {
         for (unsigned i = 0; i < c->nrows; i++) {
                 if (i == 0 || strcmp(c->rows[i].phase, c->rows[i - 1].phase))
                         dbio_text_line(out, "\n  phase %-34.34s %8.8s %8.8s %8s %7s  verdict", c->rows[i].phase,
-                                       dbio_compare_name(&c->base), dbio_compare_name(&c->new_), "change", "95 % CI");
+                                       column_name(&c->base), column_name(&c->new_), "change", "95 % CI");
                 print_row(c, &c->rows[i], i ? &c->rows[i - 1] : NULL, out);
         }
 }
@@ -436,7 +447,7 @@ static void print_unclear(const struct dbio_compare_row *row, const struct dbio_
         char name[180], seen[DBIO_NUMBER_SIZE], wanted[DBIO_NUMBER_SIZE], text[480], more[128] = "";
 
         dbio_compare_row_name(name, sizeof name, row);
-        if (verdict->repetitions)
+        if (verdict->repetitions && !verdict->sessions)
                 snprintf(more, sizeof more, "; --repeat %u would show %s", verdict->repetitions,
                          dbio_number_percent(wanted, sizeof wanted,
                                              row->higher_is_better ? expm1(-verdict->wanted) : expm1(verdict->wanted)));

@@ -177,7 +177,7 @@ void dbio_verdict_decide(const struct dbio_verdict_question *question, struct db
         q.nr_new = q.nr_new > DBIO_VERDICT_MAX_RUNS ? DBIO_VERDICT_MAX_RUNS : q.nr_new;
         *verdict = (struct dbio_verdict){
                 .base = middle(q.base, q.nr_base), .new_ = middle(q.new_, q.nr_new), .margin = q.margin,
-                .higher_is_better = q.higher_is_better, .p = 1, .p_holm = 1, .tost_p = 1,
+                .higher_is_better = q.higher_is_better, .sessions = q.sessions, .p = 1, .p_holm = 1, .tost_p = 1,
                 .effect = {.nr_base = q.nr_base, .nr_new = q.nr_new},
         };
         for (unsigned i = 0; i < q.nr_history; i++)
@@ -275,11 +275,12 @@ static void runs_text(char *text, size_t size, const struct dbio_verdict *verdic
         if (effect->nr_base != effect->nr_new)
                 snprintf(runs, sizeof runs, "%u and %u runs", effect->nr_base, effect->nr_new);
         else if (effect->nr_base == 1)
-                snprintf(runs, sizeof runs, "one run each");
+                snprintf(runs, sizeof runs, "one %s each", verdict->sessions ? "session" : "run");
         else
                 snprintf(runs, sizeof runs, "%u runs each", effect->nr_base);
         if (effect->nr_history)
-                snprintf(history, sizeof history, ", noise from %u earlier runs", effect->nr_history);
+                snprintf(history, sizeof history, ", noise from %u earlier %s", effect->nr_history,
+                         verdict->sessions ? "sessions" : "runs");
         snprintf(text, size, "%s%s%s", runs, verdict->exact ? "" : verdict->interleaved ? ", interleaved" :
                  verdict->computed ? ", not interleaved" : "", history);
 }
@@ -293,12 +294,14 @@ static void cannot_line(char *text, size_t size, const struct dbio_verdict *verd
         dbio_number_percent(seen, sizeof seen, dbio_verdict_could_see(verdict));
         dbio_number_percent(wanted, sizeof wanted,
                             verdict->higher_is_better ? -expm1(-verdict->wanted) : expm1(verdict->wanted));
-        if (verdict->repetitions)
+        if (verdict->repetitions && !verdict->sessions)
                 snprintf(more, sizeof more, ", about %u runs each would show %s", verdict->repetitions, wanted);
-        if (nr == verdict->effect.nr_new)
-                snprintf(runs, sizeof runs, "%u run%s", nr, nr == 1 ? " each shows" : "s show");
-        else
+        if (nr != verdict->effect.nr_new)
                 snprintf(runs, sizeof runs, "%u and %u runs show", nr, verdict->effect.nr_new);
+        else if (nr == 1)
+                snprintf(runs, sizeof runs, "one %s each shows", verdict->sessions ? "session" : "run");
+        else
+                snprintf(runs, sizeof runs, "%u runs show", nr);
         snprintf(text, size, "cannot tell: %s %s%s; %s%s changes above %s%s", name, change, between, runs,
                  nr == 2 && verdict->effect.nr_new == 2 ? " only" : "", seen, more);
 }

@@ -40,6 +40,7 @@ struct dbio_verdict_question {
         unsigned nr_base, nr_new;
         const double *history;  /* values of earlier equal runs; used from 5 on */
         unsigned nr_history;
+        bool sessions;          /* values and history are means of sessions, not of runs */
         bool higher_is_better;  /* IOPS, MiB/s: yes; times: no */
         bool rate_set;          /* iops or MiB/s of a paced stream that kept its rate on both sides */
         bool exact;             /* simulated, same seed: no noise, the figure is judged against the margin */
@@ -51,7 +52,7 @@ struct dbio_verdict_question {
 struct dbio_verdict {
         enum dbio_verdict_word word;
         bool computed;      /* effect, bounds and p are there */
-        bool exact;
+        bool exact, sessions;
         bool interleaved;   /* base and new took turns; else a drift of the machine is in the difference */
         double base, new_;  /* geometric means of the runs; arithmetic where a value is not above 0; NAN for none */
         struct dbio_stat_effect effect;

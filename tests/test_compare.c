@@ -317,6 +317,51 @@ START_TEST(history_tells_the_noise)
 }
 END_TEST
 
+/* Seven days, three runs a day; days differ by more than runs of a day do. */
+START_TEST(sessions_tell_what_days_differ_by)
+{
+        static const double days[] = {1, 1.04, 0.97, 1.02, 0.98, 1.0, 0.93};
+        struct dbio_comparison *c = NULL;
+        char *text;
+        json_t *root, *row;
+        double logs[5], mean = 0, squares = 0;
+
+        open_store();
+        for (int i = 0; i < 21; i++) {
+                struct made m = {.id = i + 1, .set = i / 3 * 3 + 1, .label = "raid10", .hash = "h", .seed = 1, .valid = 1,
+                                 .minute = i / 3 * 180 + 3 * (i % 3), .commit_ms = 0.5};
+
+                m.iops = 4000 * days[i / 3] * (1 + 0.001 * (i % 3 - 1));
+                m.mean_ms = 76e3 / m.iops;
+                make_run(&m);
+        }
+        ck_assert_int_eq(dbio_compare_open(&c, store, &(struct dbio_compare_ids){"a", (int64_t[]){16, 17, 18}, 3},
+                                           &(struct dbio_compare_ids){"b", (int64_t[]){19, 20, 21}, 3},
+                                           &(struct dbio_compare_options){0}, NULL), 0);
+        text = text_of(c);
+        has(text, "what sessions differ by is known from");
+        has(text, "one session each shows");
+        ck_assert_ptr_null(strstr(text, "--repeat"));
+        has(text, "cannot tell");
+        ck_assert_ptr_null(strstr(text, "SLOWER"));
+        root = json_of(c);
+        row = row_of(root, "reads", "IOPS", "quiet");
+        for (int i = 0; i < 5; i++) {
+                logs[i] = log(days[i]);
+                mean += logs[i] / 5;
+        }
+        for (int i = 0; i < 5; i++)
+                squares += (logs[i] - mean) * (logs[i] - mean);
+        ck_assert_double_eq(json_number_value(json_object_get(row, "df")), 4);
+        ck_assert_double_eq_tol(json_number_value(json_object_get(row, "b")), log(0.93), 1e-6);
+        ck_assert_double_eq_tol(json_number_value(json_object_get(row, "se")), sqrt(squares / 4 * 2), 1e-4);
+        json_decref(root);
+        free(text);
+        dbio_compare_free(c);
+        close_store();
+}
+END_TEST
+
 START_TEST(old_results_have_no_verdict)
 {
         struct dbio_comparison *c;
@@ -381,4 +426,4 @@ END_TEST
 
 TEST_MAIN("compare", faster, sets_of_two_days, demand_differs, one_run_each_claims_nothing, simulated_is_exact,
           invalid_runs_are_left_out_and_named, gates_and_limits, not_steady_gives_no_verdict, history_tells_the_noise,
-          old_results_have_no_verdict, interference_of_a_set)
+          sessions_tell_what_days_differ_by, old_results_have_no_verdict, interference_of_a_set)
