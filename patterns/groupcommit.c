@@ -72,11 +72,17 @@ static struct dbio_log_entry *entry_at(const struct dbio_log *log, unsigned i)
         return &log->entries[(log->head + i) & (log->capacity - 1)];
 }
 
+/* Entries of a log that nobody waits for, twice as fine as is needed for some seconds of a busy server. */
+#define LAZY_ENTRIES 4096u
+
 /* What may wait here also fits where it goes next. */
 static unsigned room(const struct dbio_log *log)
 {
-        unsigned used = log->position.appended >= log->hold ? log->capacity : log->count + log->reserved + (log->next ? log->next->count : 0);
+        unsigned here = log->plan.lazy && log->count > log->capacity / 2 ? log->capacity / 2 : log->count;
+        unsigned used = here + log->reserved + (log->next ? log->next->count : 0);
 
+        if (log->position.appended >= log->hold)
+                return 0;
         return used < log->capacity ? log->capacity - used : 0;
 }
 
@@ -87,7 +93,8 @@ static void append(struct dbio_log *log, struct dbio_log_entry entry)
                 entry.arrived_ns = log->appended_ns;
         log->appended_ns = entry.arrived_ns;
         entry.end = log->position.appended;
-        if (log->count == log->capacity) {
+        /* Where nobody waits, entries only say where commits end: half of the room is fine enough. */
+        if (log->count == log->capacity || (log->plan.lazy && !entry.waiter && log->count >= log->capacity / 2)) {
                 struct dbio_log_entry *newest = entry_at(log, log->count - 1);
 
                 assert(!entry.waiter && !entry.own);
@@ -132,6 +139,54 @@ static int set_capacity(struct dbio_log *log, unsigned wanted, struct dbio_err *
         return 0;
 }
 
+/* ----- where commits go ----- */
+
+/* A commit's way ends here: who waits for it goes on. */
+static void release_waiting(struct dbio_log *log, const struct dbio_log_entry *entry, uint64_t durable_ns)
+{
+        struct dbio_log *first = log;
+        uint64_t phase_ns = durable_ns + log->start_ns;
+
+        if (entry->waiter)
+                entry->waiter->durable(entry->waiter, phase_ns);
+        while (first->previous)
+                first = first->previous;
+        if (entry->own && first->ready)
+                session_idle(first, phase_ns > first->start_ns ? phase_ns - first->start_ns : 0);
+}
+
+static void pass_on(struct dbio_log *log, const struct dbio_log_entry *entry)
+{
+        struct dbio_log *next = log->next;
+        struct dbio_log_entry passed = *entry;
+        uint64_t phase_ns = entry->arrived_ns + log->start_ns;
+
+        passed.arrived_ns = phase_ns > next->start_ns ? phase_ns - next->start_ns : 0;
+        if (next->plan.bytes.kind != DBIO_DIST_UNSET)
+                passed.bytes = draw_bytes(next);
+        append(next, passed);
+}
+
+/* A commit arrives. With lazy flushing it is done at once, or goes on to the next log at once; what stays here are its bytes,
+ * and who needs these to be durable. */
+static void take(struct dbio_log *log, struct dbio_log_entry entry)
+{
+        uint64_t at = entry.arrived_ns;
+
+        if (log->plan.lazy && (entry.own || log->next)) {
+                dbio_report_commit(log->source->report, at, at, at, entry.bytes);
+                if (log->next)
+                        pass_on(log, &entry);
+                else if (log->ready)
+                        session_idle(log, at);
+                entry.own = false;
+                entry.waiter = log->next ? NULL : entry.waiter;
+        }
+        append(log, entry);
+        if (log->plan.lazy && entry.waiter)
+                log->position.wanted = log->position.appended;
+}
+
 /* ----- for patterns that log through another stream ----- */
 
 int dbio_log_reserve(struct dbio_log *log, unsigned commits, struct dbio_err *err)
@@ -147,7 +202,7 @@ uint64_t dbio_log_commit(struct dbio_log *log, uint64_t phase_ns, uint32_t bytes
         uint64_t now_ns = phase_ns > log->start_ns ? phase_ns - log->start_ns : 0;
 
         dbio_log_advance(log, now_ns);
-        append(log, (struct dbio_log_entry){.arrived_ns = now_ns, .bytes = bytes ? bytes : 1, .waiter = waiter});
+        take(log, (struct dbio_log_entry){.arrived_ns = now_ns, .bytes = bytes ? bytes : 1, .waiter = waiter});
         return log->position.appended;
 }
 
@@ -202,6 +257,8 @@ int dbio_log_init(struct dbio_log *log, const struct dbio_commit_plan *plan, str
         *log = (struct dbio_log){.plan = *plan, .source = source, .start_ns = start_ns, .hold = UINT64_MAX, .next_ns = UINT64_MAX};
         dbio_rng_init(&log->rng, seed);
         log->needed = sessions ? (unsigned)plan->sessions : rate ? DBIO_LOG_CAPACITY / 2 : 64;
+        if (plan->lazy && log->needed < LAZY_ENTRIES)
+                log->needed = LAZY_ENTRIES;
         if (set_capacity(log, rate ? DBIO_LOG_CAPACITY : log->needed, err))
                 return -1;
         if (sessions) {
@@ -260,12 +317,7 @@ void dbio_log_advance(struct dbio_log *log, uint64_t now_ns)
                 }
                 if (log->extra)
                         bytes += log->extra(log, at);
-                append(log, (struct dbio_log_entry){.arrived_ns = at, .bytes = bytes, .own = true});
-                if (log->plan.lazy) {
-                        dbio_report_commit(log->source->report, at, at, at, bytes);
-                        if (log->ready)
-                                session_idle(log, at);
-                }
+                take(log, (struct dbio_log_entry){.arrived_ns = at, .bytes = bytes, .own = true});
         }
 }
 
@@ -288,32 +340,6 @@ uint64_t dbio_log_arrival_at(const struct dbio_log *log, uint64_t position)
         return i < log->count ? entry_at(log, i)->arrived_ns : UINT64_MAX;
 }
 
-/* A commit's way ends here: who waits for it goes on. */
-static void release_waiting(struct dbio_log *log, const struct dbio_log_entry *entry, uint64_t durable_ns)
-{
-        struct dbio_log *first = log;
-        uint64_t phase_ns = durable_ns + log->start_ns;
-
-        if (entry->waiter)
-                entry->waiter->durable(entry->waiter, phase_ns);
-        while (first->previous)
-                first = first->previous;
-        if (entry->own && first->ready && !first->plan.lazy)
-                session_idle(first, phase_ns > first->start_ns ? phase_ns - first->start_ns : 0);
-}
-
-static void pass_on(struct dbio_log *log, const struct dbio_log_entry *entry)
-{
-        struct dbio_log *next = log->next;
-        struct dbio_log_entry passed = *entry;
-        uint64_t phase_ns = entry->arrived_ns + log->start_ns;
-
-        passed.arrived_ns = phase_ns > next->start_ns ? phase_ns - next->start_ns : 0;
-        if (next->plan.bytes.kind != DBIO_DIST_UNSET)
-                passed.bytes = draw_bytes(next);
-        append(next, passed);
-}
-
 void dbio_log_harden(struct dbio_log *log, uint64_t position, uint64_t submitted_ns, uint64_t durable_ns)
 {
         if (position <= log->position.durable)
@@ -324,11 +350,11 @@ void dbio_log_harden(struct dbio_log *log, uint64_t position, uint64_t submitted
 
                 log->head = (log->head + 1) & (log->capacity - 1);
                 log->count--;
-                if (!log->plan.lazy)
+                if (!log->plan.lazy || entry.waiter)
                         dbio_report_commit(log->source->report, entry.arrived_ns,
                                            submitted_ns > entry.arrived_ns ? submitted_ns : entry.arrived_ns,
                                            durable_ns, entry.bytes);
-                if (log->next)
+                if (log->next && !log->plan.lazy)
                         pass_on(log, &entry);
                 else
                         release_waiting(log, &entry, durable_ns);

@@ -214,6 +214,42 @@ START_TEST(redo_lazy_flushes_once_a_second)
         ck_assert_uint_eq(drive->commits[5].durable_ns, drive->commits[5].arrived_ns);
         drive_free(drive);
         one_release(&one, false);
+        /* 16 sessions each 20 ms, whether or not anything is durable. */
+        one_must(&one, "innodb.redo_log", NULL, "{sessions: 16, think: 20ms, flush_log_at_trx_commit: 0}", UINT64_MAX);
+        drive = drive_one(&one, latency);
+        drive_run(drive, 10 * SECOND - 1, 100000);
+        ck_assert_uint_eq(drive->ncommits, 8000);
+        drive_free(drive);
+        one_release(&one, false);
+}
+END_TEST
+
+/* flush_log_at_trx_commit 2 with sync_binlog 1: a commit waits for the binlog's fsync alone. */
+START_TEST(lazy_redo_goes_on_to_the_binlog)
+{
+        uint64_t latency[3] = {100000, 2 * MS, 0};
+        struct one one;
+        struct drive *drive;
+        unsigned rows[2] = {0, 0}, syncs = 0;
+
+        one_init(&one, 1u << 30, 512, 16384);
+        one_must(&one, "innodb.redo_log", NULL, "{sessions: 1, think: 7900us, flush_log_at_trx_commit: 2}", UINT64_MAX);
+        one_must(&one, "innodb.binlog", NULL, "{commits_of: s0}", UINT64_MAX);
+        drive = drive_one(&one, latency);
+        drive_run(drive, 10 * SECOND - 1, 100000);
+        for (unsigned i = 0; i < drive->ncommits; i++) {
+                const struct drive_commit *commit = &drive->commits[i];
+
+                rows[commit->source]++;
+                ck_assert_uint_eq(commit->durable_ns - commit->arrived_ns, commit->source ? 2100000 : 0);
+        }
+        ck_assert_uint_eq(rows[0], 1000);
+        ck_assert_uint_eq(rows[1], 1000);
+        for (unsigned i = 0; i < drive->nops; i++)
+                syncs += drive->ops[i].op.kind == DBIO_FSYNC && drive->ops[i].op.role == DBIO_ROLE_LOG;
+        ck_assert_uint_eq(syncs, 9);
+        drive_free(drive);
+        one_release(&one, false);
 }
 END_TEST
 
@@ -949,7 +985,8 @@ START_TEST(recovery_scans_then_applies)
 END_TEST
 
 TEST_MAIN("innodb", redo_writer_rewrites_its_tail, redo_writer_pads_by_the_rule, redo_leader_writes_in_one_piece,
-          redo_device_view_is_in_whole_blocks, redo_groups_commits, redo_lazy_flushes_once_a_second, redo_goes_round, redo_writes_its_checkpoints,
+          redo_device_view_is_in_whole_blocks, redo_groups_commits, redo_lazy_flushes_once_a_second, lazy_redo_goes_on_to_the_binlog,
+          redo_goes_round, redo_writes_its_checkpoints,
           binlog_syncs_after_the_redo_log, binlog_syncs_each_nth_group, adaptive_flushing_has_the_golden_vectors,
           redo_log_has_its_limits, adaptive_flushing_adds_up, doublewrite_sequences, doublewrite_doubles_the_bytes,
           neighbours_go_along, cleaner_keeps_up, cliff_stops_commits, scan_reads_ahead_an_area_at_a_time,
