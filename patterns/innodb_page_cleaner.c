@@ -423,10 +423,17 @@ static void set_loop(struct cleaner *self, const struct dbio_stream_keys *keys, 
                 .adaptive_lwm = config->adaptive_flushing_lwm,
                 .adaptive = config->adaptive_flushing,
                 .avg_loops = 30,
+                /* The averages begin at what the workload says, as on a server that has run for a while: from 0 the first
+                 * minutes of each phase would have next to no writes. Judgement. */
+                .page_avg_rate = config->dirty_rate,
         };
         if (self->redo) {
                 const struct dbio_logtail *tail = (const struct dbio_logtail *)self->redo->sources[0];
 
+                const struct dbio_commit_plan *plan = &tail->log.plan;
+                double rate = dbio_is_set(plan->rate.from_per_s) ? plan->rate.from_per_s : dbio_commit_plan_load(plan);
+
+                self->loop.lsn_avg_rate = rate * dbio_dist_mean(&plan->bytes) * 512 / 496;
                 self->loop.limits = dbio_redo_limits(keys->version, tail->ring.to - tail->ring.from, config->dblwr.page);
                 self->hard_payload = self->loop.limits.hard * 496 / 512;
         }
