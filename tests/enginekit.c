@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/backend_faulty.h"
+
 struct kit_backend kit_backend;
 struct kit_issue kit_issues[KIT_LOG];
 unsigned kit_nissues, kit_peak;
@@ -265,6 +267,12 @@ int kit_run(struct kit *kit)
 
         if (!kit->real)
                 kit->options.clock = &kit->clock;
+        if (getenv("DBIO_KIT_WRAPPED") && strcmp(kit->options.backend->name, "faulty") != 0) { /* the whole suite through the fault-injecting backend, without a fault */
+                static struct dbio_fault_plan plan;
+
+                plan = (struct dbio_fault_plan){.inner = kit->options.backend};
+                kit->options.backend = dbio_backend_faulty(&plan);
+        }
         result = dbio_run_open(&run, &own.schedule, kit->targets ? kit->targets : &targets, &kit->options, &kit->err);
         if (!result)
                 result = dbio_run_phase(run, &kit->phase, tick, kit, &kit->result, &kit->err);
