@@ -317,26 +317,42 @@ static void format_bytes(uint64_t bytes, char *text, size_t size)
         snprintf(text, size, unit && value != (uint64_t)value ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
+/* One file's line; returns the bytes. */
+static uint64_t describe_file(const struct dbio_targets *targets, unsigned n, const char *name, char *text, size_t size)
+{
+        const struct dbio_target_file *file = &targets->files[n];
+        const struct dbio_file *io = &targets->io_files[n];
+        struct dbio_device device = {0};
+        char span[32], capacity[32] = "size unknown";
+
+        format_bytes(io->size, span, sizeof span);
+        if (file->device && dbio_device_read(&device, file->device, NULL) == 0)
+                format_bytes(device.size_bytes, capacity, sizeof capacity);
+        snprintf(text, size, "target %s: writes to bytes %" PRIu64 " to %" PRIu64 " (%s) of %s%s; %s%s, model %s, %s, "
+                 "serial %s", name, io->base, io->base + io->size, span, file->path, file->missing ? " (to be made)" : "",
+                 file->block ? "" : "on ", device.path[0] ? device.path : "no device",
+                 device.model[0] ? device.model : "unknown", capacity, device.serial[0] ? device.serial : "unknown");
+        return io->size;
+}
+
 void dbio_guard_describe(const struct dbio_targets *targets, const struct dbio_target_spec *specs,
                          void (*line)(void *user, const char *text), void *user)
 {
-        for (unsigned i = 0; i < targets->nfiles; i++) {
-                const struct dbio_target_file *file = &targets->files[i];
-                const struct dbio_file *io = &targets->io_files[i];
-                const struct dbio_target_spec *spec = &specs[io->target];
-                struct dbio_device device = {0};
-                char span[32], capacity[32] = "", text[1024];
+        char text[1024], span[32];
+        uint64_t sum = 0;
+        unsigned nr = 0;
 
-                if (!file->path || (!spec->writes && !file->missing))
+        for (unsigned i = 0; i < targets->nfiles; i++) {
+                const struct dbio_target_spec *spec = &specs[targets->io_files[i].target];
+
+                if (!targets->files[i].path || (!spec->writes && !targets->files[i].missing))
                         continue;
-                format_bytes(io->size, span, sizeof span);
-                if (file->device && dbio_device_read(&device, file->device, NULL) == 0)
-                        format_bytes(device.size_bytes, capacity, sizeof capacity);
-                snprintf(text, sizeof text, "target %s: writes to bytes %" PRIu64 " to %" PRIu64 " (%s) of %s%s; %s%s, "
-                         "model %s, %s, serial %s", spec->name, io->base, io->base + io->size, span, file->path,
-                         file->missing ? " (to be made)" : "", file->block ? "" : "on ",
-                         device.path[0] ? device.path : "no device", device.model[0] ? device.model : "unknown",
-                         capacity[0] ? capacity : "size unknown", device.serial[0] ? device.serial : "unknown");
+                sum += describe_file(targets, i, spec->name, text, sizeof text);
+                nr++;
                 line(user, text);
         }
+        format_bytes(sum, span, sizeof span);
+        snprintf(text, sizeof text, "in all %" PRIu64 " bytes (%s) may be written", sum, span);
+        if (nr > 1)
+                line(user, text);
 }
