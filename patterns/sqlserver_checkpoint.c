@@ -473,7 +473,14 @@ static int make_dirt(struct checkpoint *c, const struct dbio_pattern_env *env, c
                         return -1;
                 /* An indirect checkpoint of a server that has run for a while stands at its limit; without this the
                  * first target_recovery_time of each phase would have no writes. */
-                uint64_t most = c->limit / c->ndatabases, tries = 0;
+                uint64_t most = c->limit / c->ndatabases, tries = 0, can = database->maker.window_pages;
+                if (keys->dirty.map == DBIO_DIRTY_STRIDE)
+                        can /= database->maker.stride;
+                if (config->mode == INDIRECT && most >= can)
+                        return dbio_err_set(err, DBIO_USAGE,
+                                            "redo_rate: %llu pages may be dirty (target_recovery_time x redo_rate) and only "
+                                            "%llu can be: nothing would ever be written",
+                                            (unsigned long long)most, (unsigned long long)can);
                 while (config->mode == INDIRECT && database->map->nfresh < most && tries++ < 4 * most)
                         dbio_dirty_maker_one(&database->maker);
         }

@@ -367,6 +367,7 @@ START_TEST(keys_of_other_modes_are_errors)
         refused("{mode: indirect}", &keys, "dirty_rate");
         refused("{mode: manual, pages: 10, every: 5s}", &keys, "every");
         refused("{pages: 10}", &much, "dirty.pages_per_write");
+        refused("{mode: indirect, dirty_rate: 5/s, redo_rate: 100_000/s}", &keys, NULL); /* 6 million of a million pages */
         refused("{pages: 10_000_000}", &fits, NULL); /* more than the region holds */
         keys.dirty.map = DBIO_DIRTY_DENSE;
         keys.dirty.density = 0.5;
