@@ -1,14 +1,12 @@
 #include "results/report.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "engine/embedded.h"
 #include "engine/op.h"
-#include "results/bands.h"
 #include "results/db.h"
 #include "results/number.h"
 #include "results/report_state.h"
@@ -97,19 +95,6 @@ static int compare_sets(struct dbio_page *page, struct dbio_err *err)
                                  err);
 }
 
-static void printf_text(struct dbio_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void printf_text(struct dbio_page *page, const char *format, ...)
-{
-        char text[4096];
-        va_list args;
-
-        va_start(args, format);
-        vsnprintf(text, sizeof text, format, args);
-        va_end(args);
-        dbio_report_text(page, text);
-}
-
 static void asset(struct dbio_page *page, const char *path)
 {
         const struct dbio_embedded *file = dbio_embedded_find(path);
@@ -131,13 +116,13 @@ static void print_title(struct dbio_page *page)
         const char *workload = page->sets[0].workload ? page->sets[0].workload : "runs";
 
         if (page->nr == 1) {
-                printf_text(page, "%s: %s", page->sets[0].name, workload);
+                dbio_report_printf(page, "%s: %s", page->sets[0].name, workload);
                 return;
         }
         if (page->nr == 2)
-                printf_text(page, "%s against %s: %s", page->sets[1].name, page->sets[0].name, workload);
+                dbio_report_printf(page, "%s against %s: %s", page->sets[1].name, page->sets[0].name, workload);
         else
-                printf_text(page, "%s: %u sets side by side", workload, page->nr);
+                dbio_report_printf(page, "%s: %u sets side by side", workload, page->nr);
 }
 
 static void print_head(struct dbio_page *page, const char *version)
@@ -154,126 +139,10 @@ static void print_head(struct dbio_page *page, const char *version)
         fputs("</style>\n</head>\n<body>\n<header><span class=\"title\">", page->out);
         print_title(page);
         fputs("</span><span class=\"made\">", page->out);
-        printf_text(page, "%.16s · dbio %s",
+        dbio_report_printf(page, "%.16s · dbio %s",
                     dbio_text_moment(moment, sizeof moment, page->sets[0].started ? page->sets[0].started : ""), version);
         fprintf(page->out, "</span><span class=\"badge %s\">%s</span></header>\n<main>\n", simulated ? "simulated" : "real",
                 simulated ? "SIMULATED" : "REAL");
-}
-
-static const struct dbio_report_stream *main_stream(const struct dbio_page *page)
-{
-        const struct dbio_report_stream *found = NULL;
-
-        /* Of the last phase: warm-ups come first. */
-        for (unsigned i = 0; i < page->nstreams; i++)
-                if (page->streams[i].main)
-                        found = &page->streams[i];
-        return found;
-}
-
-static const struct dbio_run_figures *figures_of(const struct dbio_page *page, unsigned set,
-                                                 const struct dbio_report_stream *stream)
-{
-        return dbio_figures_get(&page->sets[set].figures, page->phases[stream->phase].name, stream->name, stream->kind);
-}
-
-/* What one set's streams do to each other, or how its main stream fared. */
-static void answer_of_one(struct dbio_page *page)
-{
-        const struct dbio_interference_list *list = &page->sets[0].interference;
-        const struct dbio_report_stream *stream = main_stream(page);
-        const struct dbio_run_figures *figures = stream ? figures_of(page, 0, stream) : NULL;
-        char text[512], iops[DBIO_NUMBER_SIZE], mean[DBIO_NUMBER_SIZE], p99[DBIO_NUMBER_SIZE];
-        bool said = false;
-
-        fputs("<h1>", page->out);
-        for (unsigned i = 0; i < list->nr; i++)
-                if (dbio_interference_seen(&list->entries[i].figures)) {
-                        printf_text(page, "%s%s", said ? " " : "",
-                                    dbio_interference_sentence(text, sizeof text, &list->entries[i].figures));
-                        said = true;
-                }
-        if (!said && figures)
-                printf_text(page, "%s: %s IOPS, %s ms on average, %s ms at p99.", stream->name,
-                            dbio_number_short(iops, sizeof iops, figures->iops),
-                            dbio_number_short(mean, sizeof mean, figures->response.mean / 1e6),
-                            dbio_number_short(p99, sizeof p99, figures->response.p99 / 1e6));
-        fputs("</h1>\n", page->out);
-}
-
-static void answer_of_two(struct dbio_page *page)
-{
-        const struct dbio_comparison *c = page->comparison;
-        char text[4096];
-
-        fputs("<h1>", page->out);
-        if (c->same_demand)
-                dbio_report_text(page, dbio_compare_headline(c, text, sizeof text));
-        else
-                dbio_report_text(page, "The demand is not the same, so this says nothing about the storage.");
-        fputs("</h1>\n", page->out);
-        if (!c->same_demand)
-                return;
-        dbio_compare_answer(c, text, sizeof text);
-        if (*text) {
-                fputs("<p class=\"answer\">", page->out);
-                dbio_report_text(page, text);
-                fputs("</p>\n", page->out);
-        }
-        for (unsigned i = 0; i < c->nrows; i++) {
-                char name[180], line[600];
-
-                if (!c->rows[i].headline)
-                        continue;
-                dbio_compare_row_name(name, sizeof name, &c->rows[i]);
-                dbio_verdict_line(line, sizeof line, &c->rows[i].plain, name, c->rows[i].time ? " ms" : "",
-                                  c->rows[i].time ? 1e-6 : 1);
-                fputs("<p class=\"line\">", page->out);
-                printf_text(page, "%s: %s", c->rows[i].phase, line);
-                fputs("</p>\n", page->out);
-        }
-        dbio_compare_reservations(c, text, sizeof text);
-        if (*text) {
-                fputs("<p class=\"note\">", page->out);
-                dbio_report_text(page, text);
-                fputs("</p>\n", page->out);
-        }
-}
-
-/* The best by the main stream's rate, the next and the least. */
-static void answer_of_many(struct dbio_page *page)
-{
-        const struct dbio_report_stream *stream = main_stream(page);
-        double rates[3] = {-1, -1, INFINITY}; /* best, next, least */
-        unsigned best = 0, least = 0;
-        char iops[DBIO_NUMBER_SIZE], lead[DBIO_NUMBER_SIZE];
-
-        for (unsigned s = 0; stream && s < page->nr; s++) {
-                const struct dbio_run_figures *figures = figures_of(page, s, stream);
-                double own = figures ? figures->iops : NAN;
-
-                if (own > rates[0]) {
-                        rates[1] = rates[0];
-                        rates[0] = own;
-                        best = s;
-                } else if (own > rates[1]) {
-                        rates[1] = own;
-                }
-                if (own < rates[2]) {
-                        rates[2] = own;
-                        least = s;
-                }
-        }
-        fputs("<h1>", page->out);
-        if (rates[1] > 0) {
-                printf_text(page, "%s does most for %s: %s IOPS", page->sets[best].name, stream->name,
-                            dbio_number_short(iops, sizeof iops, rates[0]));
-                printf_text(page, ", %s on the next", dbio_number_change(lead, sizeof lead, log(rates[0] / rates[1]), 0));
-                printf_text(page, " and %s on the least, %s.",
-                            dbio_number_change(lead, sizeof lead, log(rates[0] / rates[2]), 0), page->sets[least].name);
-        }
-        fputs("</h1>\n<p class=\"note\">A difference between runs of one each is no proof, and up to 5 % is none to speak of; "
-              "compare two sets with repetitions for a verdict.</p>\n", page->out);
 }
 
 static void print_facts(struct dbio_page *page)
@@ -286,132 +155,27 @@ static void print_facts(struct dbio_page *page)
         }
         fputs("<p class=\"facts\">", page->out);
         if (page->nr > 1)
-                printf_text(page, same ? "Same demand (%.8s) · " : "Demand differs · ",
+                dbio_report_printf(page, same ? "Same demand (%.8s) · " : "Demand differs · ",
                             page->sets[0].hash ? page->sets[0].hash : "");
         else if (page->sets[0].hash)
-                printf_text(page, "Schedule %.8s · ", page->sets[0].hash);
+                dbio_report_printf(page, "Schedule %.8s · ", page->sets[0].hash);
         for (unsigned s = 0; s < page->nr; s++)
                 if (!page->sets[s].usable)
-                        printf_text(page, "%s is not valid: %s · ", page->sets[s].name,
+                        dbio_report_printf(page, "%s is not valid: %s · ", page->sets[s].name,
                                     page->sets[s].why ? page->sets[s].why : "not known");
         if (usable)
-                printf_text(page, page->nr == 1 ? "valid · " : page->nr == 2 ? "both runs valid · " : "all runs valid · ");
+                dbio_report_printf(page, page->nr == 1 ? "valid · " : page->nr == 2 ? "both runs valid · " : "all runs valid · ");
         for (unsigned s = 0; s < page->nr && s < 6; s++)
-                printf_text(page, "%s%u", s ? " + " : "", page->sets[s].used);
-        printf_text(page, " repetition%s", page->nr == 1 && page->sets[0].used == 1 ? "" : "s");
+                dbio_report_printf(page, "%s%u", s ? " + " : "", page->sets[s].used);
+        dbio_report_printf(page, " repetition%s", page->nr == 1 && page->sets[0].used == 1 ? "" : "s");
         fputs("</p>\n", page->out);
-}
-
-static void tile(struct dbio_page *page, const char *what, const char *value, const char *class, const char *under)
-{
-        fputs("<div class=\"tile\"><div class=\"what\">", page->out);
-        dbio_report_text(page, what);
-        fputs("</div><div class=\"value\">", page->out);
-        dbio_report_text(page, value);
-        fprintf(page->out, "</div><div class=\"verdict %s\">", class);
-        dbio_report_text(page, under);
-        fputs("</div></div>\n", page->out);
-}
-
-static void compare_tile(struct dbio_page *page, const struct dbio_compare_row *row)
-{
-        const struct dbio_verdict *verdict = row->headline ? &row->plain : &row->verdict;
-        char what[200], value[96], label[64], under[160], base[DBIO_NUMBER_SIZE], new_[DBIO_NUMBER_SIZE];
-        const struct dbio_band *bands[2] = {dbio_band_of(verdict->base), dbio_band_of(verdict->new_)};
-
-        dbio_compare_row_name(what, sizeof what, row);
-        snprintf(value, sizeof value, "%s → %s\u00a0%s",
-                 dbio_number_short(base, sizeof base, verdict->base * (row->time ? 1e-6 : 1)),
-                 dbio_number_short(new_, sizeof new_, verdict->new_ * (row->time ? 1e-6 : 1)), row->time ? "ms" : "/s");
-        dbio_verdict_label(label, sizeof label, verdict);
-        snprintf(under, sizeof under, "%s%s%s", label,
-                 row->time && !strcmp(row->figure, "avg") && bands[0] && bands[0] == bands[1] ? ", both " : "",
-                 row->time && !strcmp(row->figure, "avg") && bands[0] && bands[0] == bands[1] ? bands[0]->name : "");
-        tile(page, what, value, verdict->word == DBIO_VERDICT_FASTER        ? "faster"
-                                : verdict->word == DBIO_VERDICT_SLOWER      ? "slower"
-                                : verdict->word == DBIO_VERDICT_CANNOT_TELL ? "cannot"
-                                                                            : "same", under);
-}
-
-/* The last phase's rate, quiet and affected, of the main stream, and the commits. */
-static void tiles_of_two(struct dbio_page *page)
-{
-        const struct dbio_comparison *c = page->comparison;
-        const char *phase = c->nrows ? c->rows[c->nrows - 1].phase : "";
-        unsigned shown = 0;
-
-        if (!isnan(c->base.headroom) && !isnan(c->new_.headroom)) {
-                char value[96];
-
-                snprintf(value, sizeof value, "%.1f x → %.1f x", c->base.headroom, c->new_.headroom);
-                tile(page, "headroom", value, "", "at the limits; 0 x: not met");
-        }
-        for (unsigned pass = 0; pass < 2; pass++)
-                for (unsigned i = 0; i < c->nrows && shown < 4; i++) {
-                        const struct dbio_compare_row *row = &c->rows[i];
-                        bool first = !strcmp(row->figure, "IOPS") && row->plain.word != DBIO_VERDICT_RATE_SET;
-                        bool second = !strcmp(row->kind, "commit")
-                                              ? !strcmp(row->figure, "avg")
-                                              : !strcmp(row->figure, "p99") && !strcmp(row->kind, "read") &&
-                                                        strcmp(row->window, "quiet");
-
-                        if (strcmp(row->phase, phase) || !(pass ? second : first))
-                                continue;
-                        compare_tile(page, row);
-                        shown++;
-                }
-}
-
-static void tiles_of_one(struct dbio_page *page)
-{
-        const struct dbio_interference_list *list = &page->sets[0].interference;
-        const struct dbio_report_stream *stream = main_stream(page);
-        const struct dbio_run_figures *figures = stream ? figures_of(page, 0, stream) : NULL;
-        char what[200], value[96], under[128], a[DBIO_NUMBER_SIZE], b[DBIO_NUMBER_SIZE];
-        const struct dbio_band *band;
-
-        if (figures) {
-                snprintf(what, sizeof what, "%s %s", stream->name, dbio_kind_name((unsigned)stream->kind));
-                snprintf(value, sizeof value, "%s\u00a0/s", dbio_number_short(a, sizeof a, figures->iops));
-                snprintf(under, sizeof under, "%s MiB/s", dbio_number_short(b, sizeof b, figures->mib_per_s));
-                tile(page, what, value, "", under);
-                band = dbio_band_of(figures->response.mean);
-                snprintf(value, sizeof value, "%s\u00a0ms", dbio_number_short(a, sizeof a, figures->response.mean / 1e6));
-                snprintf(under, sizeof under, "average response: %s (%s)", band ? band->name : "", band ? band->range : "");
-                tile(page, what, value, "", under);
-                snprintf(value, sizeof value, "%s\u00a0ms", dbio_number_short(a, sizeof a, figures->response.p99 / 1e6));
-                tile(page, what, value, "", "p99 response");
-        }
-        for (unsigned i = 0; i < list->nr && i < 3; i++) {
-                const struct dbio_interference_figures *f = &list->entries[i].figures;
-
-                if (isnan(f->effect.change) || !dbio_interference_seen(f))
-                        continue;
-                snprintf(what, sizeof what, "%s while %s works", f->stream, f->other);
-                snprintf(value, sizeof value, "%s → %s\u00a0/s", dbio_number_short(a, sizeof a, f->quiet_iops),
-                         dbio_number_short(b, sizeof b, f->affected_iops));
-                snprintf(under, sizeof under, "%+.0f %%", 100 * f->effect.change);
-                tile(page, what, value, f->effect.change < 0 ? "slower" : "", under);
-        }
-        for (unsigned i = 0; i < page->nstreams; i++) {
-                const struct dbio_report_stream *commits = &page->streams[i];
-                const struct dbio_run_figures *own = figures_of(page, 0, commits);
-
-                if (commits->kind != DBIO_COMMIT || !stream || commits->phase != stream->phase || !own)
-                        continue;
-                band = dbio_band_of(own->response.mean);
-                snprintf(what, sizeof what, "%s commit", commits->name);
-                snprintf(value, sizeof value, "%s\u00a0ms", dbio_number_short(a, sizeof a, own->response.mean / 1e6));
-                snprintf(under, sizeof under, "average: %s", band ? band->name : "");
-                tile(page, what, value, "", under);
-        }
 }
 
 static void keys(struct dbio_page *page, bool p99, bool episodes)
 {
         for (unsigned s = 0; s < page->nr; s++) {
                 fprintf(page->out, "<span class=\"key\"><i style=\"background:var(--set%u)\"></i>", s % 6);
-                printf_text(page, "%s%s", page->sets[s].name, p99 ? " average, dashed p99" : "");
+                dbio_report_printf(page, "%s%s", page->sets[s].name, p99 ? " average, dashed p99" : "");
                 fputs("</span>", page->out);
         }
         if (episodes)
@@ -438,7 +202,7 @@ static void chart(struct dbio_page *page, const char *type, unsigned index, cons
                         wide ? "true" : "false");
         fprintf(page->out, "</div><div class=\"box\"><canvas data-chart=\"%s\" data-phase=\"%u\" data-stream=\"%u\" "
                 "role=\"img\" aria-label=\"", type, stream->phase, at);
-        printf_text(page, "%s. %s", title, says);
+        dbio_report_printf(page, "%s. %s", title, says);
         fputs("\"></canvas></div></div>\n<p class=\"says\">", page->out);
         dbio_report_text(page, says);
         fputs("</p>\n", page->out);
@@ -452,7 +216,7 @@ static void say_span(struct dbio_page *page, const struct dbio_report_stream *st
         char from[DBIO_NUMBER_SIZE], to[DBIO_NUMBER_SIZE];
 
         for (unsigned s = 0; s < page->nr; s++) {
-                const struct dbio_run_figures *figures = figures_of(page, s, stream);
+                const struct dbio_run_figures *figures = dbio_report_figures(page, s, stream);
                 double own = !figures ? NAN : rate ? figures->iops : figures->response.mean / 1e6;
 
                 if (own < values[0]) {
@@ -480,7 +244,7 @@ static void say_rate(struct dbio_page *page, const struct dbio_report_stream *st
                 return;
         }
         for (unsigned s = 0; s < page->nr && used < size - 120; s++) {
-                const struct dbio_run_figures *figures = figures_of(page, s, stream);
+                const struct dbio_run_figures *figures = dbio_report_figures(page, s, stream);
                 char iops[DBIO_NUMBER_SIZE];
 
                 if (figures)
@@ -509,7 +273,7 @@ static void say_latency(struct dbio_page *page, const struct dbio_report_stream 
                 return;
         }
         for (unsigned s = 0; s < page->nr && used < size - 160; s++) {
-                const struct dbio_run_figures *figures = figures_of(page, s, stream);
+                const struct dbio_run_figures *figures = dbio_report_figures(page, s, stream);
                 char mean[DBIO_NUMBER_SIZE], p99[DBIO_NUMBER_SIZE], worst[DBIO_NUMBER_SIZE];
 
                 if (figures)
@@ -546,11 +310,11 @@ static void stream_charts(struct dbio_page *page, unsigned index)
 
 static void bars_chart(struct dbio_page *page)
 {
-        const struct dbio_report_stream *stream = main_stream(page);
+        const struct dbio_report_stream *stream = dbio_report_main(page);
         json_t *labels = json_array(), *values = json_array(), *list = json_array();
 
         for (unsigned s = 0; s < page->nr; s++) {
-                const struct dbio_run_figures *figures = figures_of(page, s, stream);
+                const struct dbio_run_figures *figures = dbio_report_figures(page, s, stream);
 
                 json_array_append_new(labels, json_string(page->sets[s].name));
                 json_array_append_new(values, figures ? json_real(figures->iops) : json_null());
@@ -559,7 +323,7 @@ static void bars_chart(struct dbio_page *page)
                                               values));
         json_object_set_new(page->data, "bars", list);
         fputs("<div class=\"chart\"><div class=\"head\"><b>", page->out);
-        printf_text(page, "%s: %ss per second in %s", stream->name, dbio_kind_name((unsigned)stream->kind),
+        dbio_report_printf(page, "%s: %ss per second in %s", stream->name, dbio_kind_name((unsigned)stream->kind),
                     page->phases[stream->phase].name);
         fputs("</b></div><div class=\"box tall\"><canvas data-chart=\"bars\" data-bars=\"0\" role=\"img\" aria-label=\"bars\">"
               "</canvas></div></div>\n<p class=\"says\">One bar a set, its first valid repetition; the table below has the other "
@@ -568,7 +332,7 @@ static void bars_chart(struct dbio_page *page)
 
 static void print_charts(struct dbio_page *page)
 {
-        const struct dbio_report_stream *shown = main_stream(page);
+        const struct dbio_report_stream *shown = dbio_report_main(page);
 
         if (!shown)
                 return;
@@ -583,7 +347,7 @@ static void print_charts(struct dbio_page *page)
                         if (page->streams[i].phase != p || &page->streams[i] == shown)
                                 continue;
                         fputs("<details class=\"charts\"><summary>", page->out);
-                        printf_text(page, "%s: %s %ss", page->phases[p].name, page->streams[i].name,
+                        dbio_report_printf(page, "%s: %s %ss", page->phases[p].name, page->streams[i].name,
                                     dbio_kind_name((unsigned)page->streams[i].kind));
                         fputs("</summary>\n", page->out);
                         stream_charts(page, i);
@@ -611,19 +375,10 @@ static int print_data(struct dbio_page *page, struct dbio_err *err)
 static int print_page(struct dbio_page *page, const char *version, struct dbio_err *err)
 {
         print_head(page, version);
-        if (page->nr == 1)
-                answer_of_one(page);
-        else if (page->nr == 2)
-                answer_of_two(page);
-        else
-                answer_of_many(page);
+        dbio_report_answer(page);
         print_facts(page);
-        fputs("<div class=\"tiles\">\n", page->out);
-        if (page->nr == 2)
-                tiles_of_two(page);
-        else if (page->nr == 1)
-                tiles_of_one(page);
-        fputs("</div>\n<noscript><p>The charts need JavaScript; the tables do not.</p></noscript>\n", page->out);
+        dbio_report_tiles(page);
+        fputs("<noscript><p>The charts need JavaScript; the tables do not.</p></noscript>\n", page->out);
         print_charts(page);
         if (dbio_report_tables(page, err) || dbio_report_folded(page, err))
                 return -1;

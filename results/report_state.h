@@ -1,5 +1,5 @@
-/* The inside of a report, shared by its files: report.c (the page), report_data.c (what the charts draw),
- * report_tables.c (tables and folded parts). */
+/* The inside of a report, shared by its files: report.c (the page), report_answer.c (its top),
+ * report_data.c (what the charts draw), report_tables.c (tables and folded parts). */
 #ifndef DBIO_RESULTS_REPORT_STATE_H
 #define DBIO_RESULTS_REPORT_STATE_H
 
@@ -53,6 +53,17 @@ struct dbio_page {
 
 /* report_data.c: phases, streams and the data of the charts. -1 with err. */
 int dbio_report_collect(struct dbio_page *page, struct dbio_err *err);
+
+/* report_answer.c */
+void dbio_report_answer(struct dbio_page *page);
+void dbio_report_tiles(struct dbio_page *page);
+/* The stream that the page is about first: the main one of the last phase, as warm-ups come first. NULL: none. */
+const struct dbio_report_stream *dbio_report_main(const struct dbio_page *page);
+/* A set's figures of a stream; NULL where it has none. */
+const struct dbio_run_figures *dbio_report_figures(const struct dbio_page *page, unsigned set,
+                                                   const struct dbio_report_stream *stream);
+/* Formats and escapes. */
+void dbio_report_printf(struct dbio_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* report_tables.c */
 int dbio_report_tables(struct dbio_page *page, struct dbio_err *err);
