@@ -7,8 +7,8 @@
 #include "patterns/doc.h"
 
 /* Keys that the schedule hash leaves out (design, Kept with a run). */
-static const char *const not_demand[] = {"name",    "description", "hba",     "study",  "limits",   "payload", "observed",
-                                         "layout", "precondition", "workers", "on_error", "timeout"};
+static const char *const not_demand[] = {"name",     "description", "hba",          "study",   "limits",   "payload",
+                                         "observed", "layout",      "precondition", "workers", "on_error", "timeout"};
 
 static bool counts(const char *key, bool top)
 {

@@ -4,8 +4,12 @@
 #include <stddef.h>
 
 const struct dbio_band dbio_bands[] = {
-        {2e6, "excellent", "<= 2 ms"},  {5e6, "very good", "2-5 ms"},  {15e6, "good", "5-15 ms"},
-        {100e6, "poor", "16-100 ms"},   {500e6, "bad", "100-500 ms"},  {INFINITY, "deplorable", "> 500 ms"},
+        {2e6, "excellent", "<= 2 ms"},
+        {5e6, "very good", "2-5 ms"},
+        {15e6, "good", "5-15 ms"},
+        {100e6, "poor", "16-100 ms"},
+        {500e6, "bad", "100-500 ms"},
+        {INFINITY, "deplorable", "> 500 ms"},
         {0, NULL, NULL},
 };
 

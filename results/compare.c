@@ -102,9 +102,17 @@ static void judge_row(struct dbio_comparison *c, struct dbio_compare_row *row, d
 {
         struct dbio_verdict_value means[2];
         struct dbio_verdict_question question = {
-                .base = row->base, .new_ = row->new_, .nr_base = c->base.used, .nr_new = c->new_.used,
-                .history = history, .nr_history = nr_history, .higher_is_better = row->higher_is_better,
-                .exact = c->exact, .margin = c->margin, .resolution = row->floor, .alpha = 0.05,
+                .base = row->base,
+                .new_ = row->new_,
+                .nr_base = c->base.used,
+                .nr_new = c->new_.used,
+                .history = history,
+                .nr_history = nr_history,
+                .higher_is_better = row->higher_is_better,
+                .exact = c->exact,
+                .margin = c->margin,
+                .resolution = row->floor,
+                .alpha = 0.05,
         };
 
         if (c->by_session) {
@@ -142,7 +150,10 @@ static bool is_limit(const struct dbio_compare_row *row, const struct dbio_limit
         static const struct {
                 enum dbio_limit_stat stat;
                 const char *figure;
-        } figures[] = {{DBIO_LIMIT_IOPS, "IOPS"}, {DBIO_LIMIT_MEAN, "avg"}, {DBIO_LIMIT_P99, "p99"}, {DBIO_LIMIT_P999, "p99.9"}};
+        } figures[] = {{DBIO_LIMIT_IOPS, "IOPS"},
+                       {DBIO_LIMIT_MEAN, "avg"},
+                       {DBIO_LIMIT_P99, "p99"},
+                       {DBIO_LIMIT_P999, "p99.9"}};
 
         if (*row->window || strcmp(row->stream, limit->stream) ||
             (limit->kind >= 0 && limit->kind != dbio_kind_find(row->kind)))
@@ -202,8 +213,7 @@ static int judge_rows(struct dbio_comparison *c, struct dbio_err *err)
                 goto out;
         }
         for (unsigned i = 0; i < c->nrows; i++) {
-                bool wanted = c->by_session ||
-                              (c->nhistory >= HISTORY_LEAST && (c->base.used < 2 || c->new_.used < 2));
+                bool wanted = c->by_session || (c->nhistory >= HISTORY_LEAST && (c->base.used < 2 || c->new_.used < 2));
 
                 if (wanted && dbio_compare_history_values(c, &c->rows[i], history, err))
                         goto out;
@@ -237,8 +247,10 @@ static int load_limits(struct dbio_comparison *c, struct dbio_err *err)
                         return dbio_err_set(err, DBIO_IO, "out of memory");
                 }
                 gate->limit = (struct dbio_limit){
-                        .text = strdup(dbio_db_text(stmt, 0)), .stream = strdup(dbio_db_text(stmt, 1)),
-                        .kind = sqlite3_column_int(stmt, 2), .part = (enum dbio_limit_part)sqlite3_column_int(stmt, 3),
+                        .text = strdup(dbio_db_text(stmt, 0)),
+                        .stream = strdup(dbio_db_text(stmt, 1)),
+                        .kind = sqlite3_column_int(stmt, 2),
+                        .part = (enum dbio_limit_part)sqlite3_column_int(stmt, 3),
                         .stat = (enum dbio_limit_stat)sqlite3_column_int(stmt, 4),
                         .comparison = (enum dbio_limit_comparison)sqlite3_column_int(stmt, 5),
                         .value = sqlite3_column_double(stmt, 6),
@@ -285,13 +297,16 @@ static int ask_gate(struct dbio_comparison *c, const struct dbio_compare_gate *g
         snprintf(answer->text, sizeof answer->text, "%s", gate->limit.text);
         snprintf(answer->phase, sizeof answer->phase, "%s", phase);
         answer->rule = (struct dbio_gate){
-                .relative = gate->relative, .limit = gate->limit.value,
+                .relative = gate->relative,
+                .limit = gate->limit.value,
                 .less = gate->limit.comparison == DBIO_COMPARE_LT || gate->limit.comparison == DBIO_COMPARE_LE,
                 .exact_only = gate->limit.stat == DBIO_LIMIT_ERRORS && !gate->relative,
         };
         dbio_gate_judge(&answer->rule,
-                        &(struct dbio_verdict_question){.base = values, .nr_base = c->base.used,
-                                                        .new_ = values + c->base.used, .nr_new = c->new_.used,
+                        &(struct dbio_verdict_question){.base = values,
+                                                        .nr_base = c->base.used,
+                                                        .new_ = values + c->base.used,
+                                                        .nr_new = c->new_.used,
                                                         .exact = c->exact},
                         &answer->answer);
         if (!known)
@@ -355,7 +370,8 @@ static int decide(struct dbio_comparison *c, const struct dbio_compare_options *
         if (dbio_compare_load_history(c, err))
                 return -1;
         c->by_session = !c->same_session && !c->exact && c->nsessions >= HISTORY_LEAST;
-        if (dbio_compare_load_rows(c, err) || dbio_compare_load_steady(c, err) || dbio_compare_load_interference(c, err) || judge_rows(c, err))
+        if (dbio_compare_load_rows(c, err) || dbio_compare_load_steady(c, err) ||
+            dbio_compare_load_interference(c, err) || judge_rows(c, err))
                 return -1;
         choose_headlines(c);
         for (unsigned i = 0; i < c->nrows; i++)
@@ -375,7 +391,8 @@ static void show_names(struct dbio_comparison *c)
         for (int i = 0; i < 2; i++) {
                 size_t used = strlen(sides[i]->shown);
 
-                snprintf(sides[i]->shown + used, sizeof sides[i]->shown - used, " #%lld", (long long)sides[i]->runs[0].run_id);
+                snprintf(sides[i]->shown + used, sizeof sides[i]->shown - used, " #%lld",
+                         (long long)sides[i]->runs[0].run_id);
         }
 }
 

@@ -22,10 +22,10 @@ struct dbio_compare_gate {
 };
 
 struct dbio_compare_options {
-        double margin;     /* "same within": a share; 0 = 5 % */
+        double margin; /* "same within": a share; 0 = 5 % */
         unsigned ngates;
         const struct dbio_compare_gate *gates; /* stay the caller's until the comparison is freed */
-        bool gate_limits;  /* the workload's limits are gates over NEW too */
+        bool gate_limits;                      /* the workload's limits are gates over NEW too */
         const char *differences; /* what differs in the demand, a line each; NULL = not known. Printed only where the
                                   * schedule hashes differ. */
 };

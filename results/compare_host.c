@@ -7,8 +7,9 @@
 #include "results/compare_state.h"
 
 /* Facts that differ from run to run and say nothing of a change. */
-static const char *const volatile_keys[] = {"boot_id", "uptime", "steal", "load", "free", "time", "temperature",
-                                            "extents", "written", "percentage_used", "base", "mounted_on_id"};
+static const char *const volatile_keys[] = {"boot_id", "uptime",       "steal",   "load",    "free",
+                                            "time",    "temperature",  "extents", "written", "percentage_used",
+                                            "base",    "mounted_on_id"};
 
 static bool is_volatile(const char *path)
 {
@@ -62,12 +63,14 @@ static int walk_object(struct dbio_comparison *c, const char *path, json_t *base
         json_t *value;
         char deeper[160];
 
-        json_object_foreach(base, key, value) {
+        json_object_foreach(base, key, value)
+        {
                 member_path(deeper, sizeof deeper, path, key);
                 if (walk(c, deeper, value, json_object_get(new_, key), depth))
                         return -1;
         }
-        json_object_foreach(new_, key, value) {
+        json_object_foreach(new_, key, value)
+        {
                 if (json_object_get(base, key))
                         continue;
                 member_path(deeper, sizeof deeper, path, key);

@@ -48,7 +48,8 @@ static json_t *values_json(const struct dbio_verdict_value *values, unsigned nr)
 
 static const char *method_name(const struct dbio_verdict *verdict)
 {
-        static const char *const names[] = {[DBIO_STAT_POOLED] = "pooled t", [DBIO_STAT_WELCH] = "Welch t",
+        static const char *const names[] = {[DBIO_STAT_POOLED] = "pooled t",
+                                            [DBIO_STAT_WELCH] = "Welch t",
                                             [DBIO_STAT_DRIFT] = "regression with drift"};
 
         return verdict->exact ? "exact" : names[verdict->effect.method];
@@ -58,14 +59,14 @@ static json_t *row_json(const struct dbio_comparison *c, const struct dbio_compa
 {
         const struct dbio_verdict *verdict = row->headline ? &row->plain : &row->verdict;
         const struct dbio_stat_effect *effect = &verdict->effect;
-        json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:s, s:f, s:[i, i], s:b}",
-                                   "phase", row->phase, "stream", row->stream, "kind", row->kind, "figure", row->figure,
-                                   "window", row->window, "unit", row->time ? "ns" : "per second", "headline",
-                                   row->headline, "base", number(verdict->base), "new", number(verdict->new_),
-                                   "base_values", values_json(row->base, c->base.used), "new_values",
-                                   values_json(row->new_, c->new_.used), "verdict",
-                                   c->same_demand ? dbio_verdict_word_name(verdict->word) : "none", "margin",
-                                   verdict->margin, "n", c->base.used, c->new_.used, "computed", verdict->computed);
+        json_t *object =
+                json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:s, s:f, s:[i, i], s:b}", "phase",
+                          row->phase, "stream", row->stream, "kind", row->kind, "figure", row->figure, "window",
+                          row->window, "unit", row->time ? "ns" : "per second", "headline", row->headline, "base",
+                          number(verdict->base), "new", number(verdict->new_), "base_values",
+                          values_json(row->base, c->base.used), "new_values", values_json(row->new_, c->new_.used),
+                          "verdict", c->same_demand ? dbio_verdict_word_name(verdict->word) : "none", "margin",
+                          verdict->margin, "n", c->base.used, c->new_.used, "computed", verdict->computed);
         json_t *more;
 
         if (!verdict->computed) {
@@ -89,11 +90,11 @@ static json_t *row_json(const struct dbio_comparison *c, const struct dbio_compa
 
 static json_t *steady_json(const struct dbio_compare_steady *steady)
 {
-        json_t *object = json_pack(
-                "{s:s, s:s, s:s, s:b, s:b, s:[i, i], s:[f, f], s:[f, f]}", "phase", steady->phase, "stream",
-                steady->stream, "by", steady->time ? "mean response" : "rate", "steady", steady->steady, "shared",
-                steady->shared, "checked_runs", steady->checked_base, steady->checked_new, "trend", steady->base.mean,
-                steady->new_.mean, "trend_p", steady->base.p, steady->new_.p);
+        json_t *object =
+                json_pack("{s:s, s:s, s:s, s:b, s:b, s:[i, i], s:[f, f], s:[f, f]}", "phase", steady->phase, "stream",
+                          steady->stream, "by", steady->time ? "mean response" : "rate", "steady", steady->steady,
+                          "shared", steady->shared, "checked_runs", steady->checked_base, steady->checked_new, "trend",
+                          steady->base.mean, steady->new_.mean, "trend_p", steady->base.p, steady->new_.p);
 
         if (steady->snia_checked)
                 json_object_set_new(object, "snia",
@@ -113,14 +114,13 @@ static json_t *figures_json(const struct dbio_interference_figures *figures)
 {
         const struct dbio_interference *effect = &figures->effect;
 
-        return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "quiet_iops",
-                         number(figures->quiet_iops), "affected_iops", number(figures->affected_iops), "quiet_mean_ns",
-                         number(figures->quiet_mean_ns), "affected_mean_ns", number(figures->affected_mean_ns), "change",
-                         number(effect->change), "ci95",
-                         effect->bounded ? pair(effect->low, effect->high) : json_null(), "episodes",
-                         (int)effect->episodes, "recovered", (int)effect->recovered, "recovery_ns",
-                         number(effect->recovery_ns), "affected_ns", number(figures->affected_ns), "period_ns",
-                         number(figures->period_ns));
+        return json_pack(
+                "{s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "quiet_iops", number(figures->quiet_iops),
+                "affected_iops", number(figures->affected_iops), "quiet_mean_ns", number(figures->quiet_mean_ns),
+                "affected_mean_ns", number(figures->affected_mean_ns), "change", number(effect->change), "ci95",
+                effect->bounded ? pair(effect->low, effect->high) : json_null(), "episodes", (int)effect->episodes,
+                "recovered", (int)effect->recovered, "recovery_ns", number(effect->recovery_ns), "affected_ns",
+                number(figures->affected_ns), "period_ns", number(figures->period_ns));
 }
 
 static json_t *lists_json(const struct dbio_comparison *c)
@@ -146,11 +146,10 @@ static json_t *lists_json(const struct dbio_comparison *c)
                 const struct dbio_compare_answer *a = &c->answers[i];
 
                 json_array_append_new(gates, json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:s}", "gate", a->text,
-                                                       "phase", a->phase, "result",
-                                                       dbio_gate_word_name(a->answer.word), "computed",
-                                                       a->answer.computed, "b", number(a->answer.b), "low95",
-                                                       number(a->answer.low), "high95", number(a->answer.high), "p",
-                                                       number(a->answer.p), "why", a->answer.why));
+                                                       "phase", a->phase, "result", dbio_gate_word_name(a->answer.word),
+                                                       "computed", a->answer.computed, "b", number(a->answer.b),
+                                                       "low95", number(a->answer.low), "high95", number(a->answer.high),
+                                                       "p", number(a->answer.p), "why", a->answer.why));
         }
         return json_pack("{s:o, s:o, s:o, s:o, s:o}", "rows", rows, "steady", steady, "interference", interference,
                          "host", host, "gates", gates);
@@ -159,14 +158,17 @@ static json_t *lists_json(const struct dbio_comparison *c)
 int dbio_compare_json(const struct dbio_comparison *c, FILE *out, struct dbio_err *err)
 {
         json_t *lists = lists_json(c);
-        json_t *root = json_pack("{s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:b, s:b, s:f, s:i}", "base", side_json(&c->base), "new",
-                                 side_json(&c->new_), "demand",
-                                 !c->base.hash || !c->new_.hash ? "unknown" : c->same_demand ? "same" : "different",
+        json_t *root = json_pack("{s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:b, s:b, s:f, s:i}", "base", side_json(&c->base),
+                                 "new", side_json(&c->new_), "demand",
+                                 !c->base.hash || !c->new_.hash ? "unknown"
+                                 : c->same_demand               ? "same"
+                                                                : "different",
                                  "differences", text_or_null(c->same_demand ? NULL : c->differences), "sessions",
                                  c->interleaved    ? "interleaved"
                                  : c->same_session ? "same"
                                                    : "different",
-                                 "earlier_sessions", c->by_session ? json_integer(c->nsessions) : json_null(), "days_apart", number(c->days_apart), "exact", c->exact, "simulated",
+                                 "earlier_sessions", c->by_session ? json_integer(c->nsessions) : json_null(),
+                                 "days_apart", number(c->days_apart), "exact", c->exact, "simulated",
                                  c->base.simulated || c->new_.simulated, "margin", c->margin, "exit", (int)c->code);
         int rc = 0;
 

@@ -94,9 +94,9 @@ static int load_foreign(struct dbio_comparison *c, struct dbio_compare_side *sid
 {
         side->foreign = NAN;
         for (unsigned i = 0; i < side->used; i++) {
-                sqlite3_stmt *stmt = dbio_db_query(c->store, err,
-                                                   "SELECT max(foreign_share) FROM phase WHERE run_id = ?", "i",
-                                                   side->runs[i].run_id);
+                sqlite3_stmt *stmt =
+                        dbio_db_query(c->store, err, "SELECT max(foreign_share) FROM phase WHERE run_id = ?", "i",
+                                      side->runs[i].run_id);
                 int more = stmt ? dbio_db_step(c->store, stmt, err) : -1;
 
                 if (more < 0)
@@ -123,8 +123,8 @@ static int load_headroom(struct dbio_comparison *c, struct dbio_compare_side *si
         return more < 0 ? -1 : 0;
 }
 
-int dbio_compare_load_side(struct dbio_comparison *c, struct dbio_compare_side *side, const struct dbio_compare_ids *ids,
-                           struct dbio_err *err)
+int dbio_compare_load_side(struct dbio_comparison *c, struct dbio_compare_side *side,
+                           const struct dbio_compare_ids *ids, struct dbio_err *err)
 {
         side->name = ids->name;
         if (!ids->nr)
@@ -146,15 +146,15 @@ int dbio_compare_load_side(struct dbio_comparison *c, struct dbio_compare_side *
 int dbio_compare_load_history(struct dbio_comparison *c, struct dbio_err *err)
 {
         int64_t first = c->base.runs[0].run_id, own = c->new_.runs[0].run_id, ended_s = 0;
-        sqlite3_stmt *stmt = dbio_db_query(
-                c->store, err,
-                "SELECT h.run_id, strftime('%s', h.started_at), h.wall_ns / 1000000000 FROM run h "
-                "JOIN run b ON b.run_id = ? WHERE h.status = 'complete' AND h.valid = 1 "
-                "AND h.schedule_hash = b.schedule_hash AND h.seed = b.seed AND h.engine = b.engine "
-                "AND h.targets_json = b.targets_json AND h.tool_version = b.tool_version "
-                "AND h.simulated = 0 AND json_extract(h.host_json, '$.host') IS "
-                "json_extract(b.host_json, '$.host') AND h.run_id < min(?, ?) ORDER BY h.run_id",
-                "iii", first, first, own);
+        sqlite3_stmt *stmt =
+                dbio_db_query(c->store, err,
+                              "SELECT h.run_id, strftime('%s', h.started_at), h.wall_ns / 1000000000 FROM run h "
+                              "JOIN run b ON b.run_id = ? WHERE h.status = 'complete' AND h.valid = 1 "
+                              "AND h.schedule_hash = b.schedule_hash AND h.seed = b.seed AND h.engine = b.engine "
+                              "AND h.targets_json = b.targets_json AND h.tool_version = b.tool_version "
+                              "AND h.simulated = 0 AND json_extract(h.host_json, '$.host') IS "
+                              "json_extract(b.host_json, '$.host') AND h.run_id < min(?, ?) ORDER BY h.run_id",
+                              "iii", first, first, own);
         int more;
 
         if (!stmt)
@@ -262,7 +262,10 @@ static int fill_side(struct dbio_comparison *c, const struct dbio_compare_side *
 int dbio_compare_history_values(struct dbio_comparison *c, const struct dbio_compare_row *row, double *values,
                                 struct dbio_err *err)
 {
-        struct query query = {.from = *row->window ? WINDOW : !*row->kind ? EPISODE : WHOLE, .other = row->other,
+        struct query query = {.from = *row->window  ? WINDOW
+                                      : !*row->kind ? EPISODE
+                                                    : WHOLE,
+                              .other = row->other,
                               .window = strcmp(row->window, "quiet") ? "affected" : "quiet"};
 
         query.stat = !strcmp(row->figure, "IOPS")  ? DBIO_LIMIT_IOPS

@@ -19,29 +19,29 @@ struct dbio_compare_run {
 
 struct dbio_compare_side {
         const char *name;
-        char shown[96];   /* the label, else the name given; with the run's id where both sides have the same */
+        char shown[96]; /* the label, else the name given; with the run's id where both sides have the same */
         unsigned nr, used;
-        struct dbio_compare_run *runs;  /* those that count first */
+        struct dbio_compare_run *runs; /* those that count first */
         char *label, *workload, *hash, *engine, *host, *targets, *trust;
         int64_t seed;
         bool simulated;
-        double headroom;  /* what a search under the side's label found, as a factor of the workload's own value; 0 = not
-                           * even that, NAN = no search */
-        double foreign;   /* highest share of others' I/O; NAN where not known */
+        double headroom; /* what a search under the side's label found, as a factor of the workload's own value; 0 = not
+                          * even that, NAN = no search */
+        double foreign;  /* highest share of others' I/O; NAN where not known */
 };
 
 /* A row of the table: one figure of one stream, a value a run. */
 struct dbio_compare_row {
         char phase[64], stream[64];
-        char kind[8];     /* read write fsync trim commit; "" for an episode's length */
-        char figure[12];  /* IOPS, avg, p99, p99.9, episode */
-        char window[72];  /* "", "quiet", "in checkpoint" */
-        char other[64];   /* the stream whose episodes the window is about */
-        bool time;        /* ns; else per second */
+        char kind[8];    /* read write fsync trim commit; "" for an episode's length */
+        char figure[12]; /* IOPS, avg, p99, p99.9, episode */
+        char window[72]; /* "", "quiet", "in checkpoint" */
+        char other[64];  /* the stream whose episodes the window is about */
+        bool time;       /* ns; else per second */
         bool higher_is_better;
-        bool paced;       /* the stream has due times */
+        bool paced; /* the stream has due times */
         bool headline;
-        double floor;     /* ln of a bucket's width for percentiles */
+        double floor; /* ln of a bucket's width for percentiles */
         struct dbio_verdict_value *base, *new_;
         struct dbio_verdict verdict, plain; /* after Holm's correction, and before */
 };
@@ -49,14 +49,14 @@ struct dbio_compare_row {
 /* A phase's answer about being steady. */
 struct dbio_compare_steady {
         char phase[64], stream[64];
-        bool time;                /* judged by the mean response, else by the rate */
+        bool time; /* judged by the mean response, else by the rate */
         struct dbio_stat_trend base, new_, difference;
         unsigned checked_base, checked_new; /* runs in which a third holds a whole period */
         struct dbio_stat_snia snia_base, snia_new;
         bool snia_checked;
-        struct dbio_stat_mser mser;  /* of NEW's first run, in intervals */
+        struct dbio_stat_mser mser; /* of NEW's first run, in intervals */
         double interval_s;
-        bool steady;              /* false: no verdict, unless both sides share the trend */
+        bool steady; /* false: no verdict, unless both sides share the trend */
         bool shared;
 };
 
@@ -89,9 +89,9 @@ struct dbio_comparison {
         unsigned nhistory, nsessions; /* earlier equal runs, and the sessions they were made in */
         struct dbio_compare_past {
                 int64_t run_id;
-                unsigned session;     /* from 0 */
-        } *history;
-        bool by_session;              /* base and new lie in sessions of their own, and enough earlier ones are known */
+                unsigned session; /* from 0 */
+        } * history;
+        bool by_session; /* base and new lie in sessions of their own, and enough earlier ones are known */
         unsigned nrows;
         struct dbio_compare_row *rows;
         unsigned nsteady;
@@ -107,8 +107,8 @@ struct dbio_comparison {
 };
 
 /* compare_load.c. All fill their part of the comparison; -1 with err. */
-int dbio_compare_load_side(struct dbio_comparison *c, struct dbio_compare_side *side, const struct dbio_compare_ids *ids,
-                           struct dbio_err *err);
+int dbio_compare_load_side(struct dbio_comparison *c, struct dbio_compare_side *side,
+                           const struct dbio_compare_ids *ids, struct dbio_err *err);
 int dbio_compare_load_history(struct dbio_comparison *c, struct dbio_err *err);
 int dbio_compare_load_rows(struct dbio_comparison *c, struct dbio_err *err);
 int dbio_compare_load_steady(struct dbio_comparison *c, struct dbio_err *err);

@@ -81,7 +81,8 @@ static void print_head(const struct dbio_comparison *c, FILE *out)
         const struct dbio_compare_side *sides[2] = {&c->base, &c->new_};
 
         if (sides[0]->simulated != sides[1]->simulated)
-                dbio_text_line(out, "WARNING  %s is SIMULATED, the other real: this compares a device with a model of one",
+                dbio_text_line(out,
+                               "WARNING  %s is SIMULATED, the other real: this compares a device with a model of one",
                                dbio_compare_name(sides[sides[1]->simulated]));
         snprintf(left, sizeof left, "COMPARE  %lld %.40s  ->  %lld %.40s", (long long)c->base.runs[0].run_id,
                  c->base.label ? c->base.label : "", (long long)c->new_.runs[0].run_id,
@@ -220,7 +221,10 @@ static void say_answer(const struct dbio_comparison *c, struct paragraph *paragr
                             c->rows[i].plain.word == DBIO_VERDICT_CANNOT_TELL
                                     ? "not told apart"
                                     : loud_text(word, sizeof word, c, c->rows[i].plain.word),
-                            c->rows[i].phase, !last_headline(c, i) ? "" : c->exact ? ", exact (simulated)." : ".");
+                            c->rows[i].phase,
+                            !last_headline(c, i) ? ""
+                            : c->exact           ? ", exact (simulated)."
+                                                 : ".");
 }
 
 /* A loss that is more than chance, and more than a trifle. */
@@ -282,21 +286,26 @@ static void say_reservations(const struct dbio_comparison *c, struct paragraph *
 
                 if (steady->steady)
                         continue;
-                say(paragraph, "%s is not steady: %s changes by %+.0f %% and %+.0f %% from the first to the last third%s.",
+                say(paragraph,
+                    "%s is not steady: %s changes by %+.0f %% and %+.0f %% from the first to the last third%s.",
                     steady->phase, steady->stream, 100 * expm1(steady->base.mean), 100 * expm1(steady->new_.mean),
                     steady->shared ? ", alike on both sides" : "; a longer warm-up is needed");
         }
         if (c->exact || c->interleaved || !c->base.used || !c->new_.used)
                 return;
         if (c->by_session)
-                say(paragraph, "Base and new come from different sessions, %s apart; what sessions differ by is known from %u "
-                    "earlier ones.", dbio_compare_span(span, sizeof span, c->days_apart), c->nsessions);
+                say(paragraph,
+                    "Base and new come from different sessions, %s apart; what sessions differ by is known from %u "
+                    "earlier ones.",
+                    dbio_compare_span(span, sizeof span, c->days_apart), c->nsessions);
         else if (!c->same_session)
-                say(paragraph, "Base and new come from different sessions, %s apart; a shift of the machine between them "
-                    "would look the same.", dbio_compare_span(span, sizeof span, c->days_apart));
+                say(paragraph,
+                    "Base and new come from different sessions, %s apart; a shift of the machine between them "
+                    "would look the same.",
+                    dbio_compare_span(span, sizeof span, c->days_apart));
         else if (c->base.used + c->new_.used > 2)
                 say(paragraph, "The runs did not take turns (not interleaved): a drift of the machine would look the "
-                    "same; `dbio study` over target.NAME takes turns.");
+                               "same; `dbio study` over target.NAME takes turns.");
 }
 
 char *dbio_compare_headline(const struct dbio_comparison *c, char *text, size_t size)
@@ -361,7 +370,8 @@ static void print_no_verdict(const struct dbio_comparison *c, FILE *out)
         const char *line = c->differences;
 
         if (!c->base.hash || !c->new_.hash) {
-                fprintf(out, "\nVERDICT  none: what was demanded is not known, so this says nothing about the storage.\n");
+                fprintf(out,
+                        "\nVERDICT  none: what was demanded is not known, so this says nothing about the storage.\n");
                 return;
         }
         fprintf(out, "\nVERDICT  none: the demand is NOT the same, so this says nothing about the storage.\n");
@@ -388,8 +398,11 @@ static char *half_text(char *text, size_t size, const struct dbio_verdict *verdi
         else if (verdict->exact)
                 snprintf(text, size, "exact");
         else
-                snprintf(text, size, "+-%s", dbio_number_group(number, sizeof number, width,
-                                                                width >= 9.5 ? 0 : width >= 0.095 || width < 5e-3 ? 1 : 2));
+                snprintf(text, size, "+-%s",
+                         dbio_number_group(number, sizeof number, width,
+                                           width >= 9.5                     ? 0
+                                           : width >= 0.095 || width < 5e-3 ? 1
+                                                                            : 2));
         return text;
 }
 
@@ -507,9 +520,10 @@ static void print_gates(const struct dbio_comparison *c, FILE *out)
 {
         if (!c->nanswers && c->code == DBIO_OK)
                 return;
-        fprintf(out, "\nGATES    %s\n", c->code == DBIO_OK            ? "pass"
-                                        : c->code == DBIO_GATE_FAILED ? "FAIL"
-                                                                      : "inconclusive");
+        fprintf(out, "\nGATES    %s\n",
+                c->code == DBIO_OK            ? "pass"
+                : c->code == DBIO_GATE_FAILED ? "FAIL"
+                                              : "inconclusive");
         for (unsigned i = 0; i < c->nanswers; i++) {
                 char line[400], text[500];
 
@@ -518,8 +532,8 @@ static void print_gates(const struct dbio_comparison *c, FILE *out)
                 hang(out, "  ", 4, text);
         }
         if (!c->nanswers)
-                fprintf(out, "  not judged: %s\n", c->same_demand ? "no run on one side can be used"
-                                                                 : "the demand is not the same");
+                fprintf(out, "  not judged: %s\n",
+                        c->same_demand ? "no run on one side can be used" : "the demand is not the same");
 }
 
 void dbio_compare_text(const struct dbio_comparison *c, FILE *out)

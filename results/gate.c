@@ -8,7 +8,9 @@
 #include "results/stat_dist.h"
 
 static const char *const words[] = {
-        [DBIO_GATE_PASS] = "PASS", [DBIO_GATE_FAIL] = "FAIL", [DBIO_GATE_INCONCLUSIVE] = "INCONCLUSIVE",
+        [DBIO_GATE_PASS] = "PASS",
+        [DBIO_GATE_FAIL] = "FAIL",
+        [DBIO_GATE_INCONCLUSIVE] = "INCONCLUSIVE",
 };
 
 const char *dbio_gate_word_name(enum dbio_gate_word word)
@@ -102,8 +104,9 @@ void dbio_gate_judge(const struct dbio_gate *gate, const struct dbio_verdict_que
         low = oriented - half;
         /* What counts as "worse": no change, or the limit itself where that asks for less than no change. */
         worse_than = gate->relative ? fmin(0, limit) : limit;
-        answer->p = effect.se > 0 ? dbio_stat_t_cdf(-(oriented - worse_than) / effect.se, effect.df)
-                                  : oriented > worse_than ? 0 : 1;
+        answer->p = effect.se > 0           ? dbio_stat_t_cdf(-(oriented - worse_than) / effect.se, effect.df)
+                    : oriented > worse_than ? 0
+                                            : 1;
         if (oriented + half < limit)
                 answer->word = DBIO_GATE_PASS;
         else if (oriented >= limit && (low > worse_than || (half == 0 && oriented >= worse_than)))
@@ -162,8 +165,10 @@ char *dbio_gate_line(char *text, size_t size, const char *expression, const stru
                 snprintf(more, sizeof more, "; about %u runs each would settle it", answer->repetitions);
         if (half > 0)
                 snprintf(text, size, "gate %s: %s, %s%s (%s %s)%s", expression, words[answer->word], change, scope,
-                         fail ? "at best" : answer->word == DBIO_GATE_PASS ? "at worst" : "could be as bad as", bound,
-                         more);
+                         fail                             ? "at best"
+                         : answer->word == DBIO_GATE_PASS ? "at worst"
+                                                          : "could be as bad as",
+                         bound, more);
         else
                 snprintf(text, size, "gate %s: %s, %s%s", expression, words[answer->word], change, scope);
         return text;

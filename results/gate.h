@@ -30,11 +30,11 @@ struct dbio_gate {
 struct dbio_gate_answer {
         enum dbio_gate_word word;
         bool computed;
-        double b;         /* relative: ln(new / base); absolute: ln(new / limit) */
-        double low, high; /* one-sided 95 % bounds of b */
-        double p;         /* one-sided, of "not worse" */
+        double b;             /* relative: ln(new / base); absolute: ln(new / limit) */
+        double low, high;     /* one-sided 95 % bounds of b */
+        double p;             /* one-sided, of "not worse" */
         unsigned repetitions; /* a side that would settle it; 0 = not known */
-        char why[128];    /* where nothing could be computed */
+        char why[128];        /* where nothing could be computed */
 };
 
 /* question: new_ and, for a relative gate, base; margin, resolution and higher_is_better are not looked at. */

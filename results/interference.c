@@ -46,12 +46,17 @@ void dbio_interference_measure(const struct dbio_interference_episode *episodes,
                 moments_add(&runs, run.mean);
         unit = runs.nr >= 3 ? &runs : &all;
         *interference = (struct dbio_interference){
-                .episodes = all.nr, .runs = runs.nr, .change = all.nr ? expm1(unit->mean) : NAN, .low = NAN, .high = NAN,
-                .recovered = recovery.nr, .recovery_ns = recovery.nr ? recovery.mean : NAN,
+                .episodes = all.nr,
+                .runs = runs.nr,
+                .change = all.nr ? expm1(unit->mean) : NAN,
+                .low = NAN,
+                .high = NAN,
+                .recovered = recovery.nr,
+                .recovery_ns = recovery.nr ? recovery.mean : NAN,
         };
         if (unit->nr >= 3 && (runs.nr == 1 || runs.nr >= 3)) {
-                double half = dbio_stat_t_quantile(0.975, unit->nr - 1) *
-                              sqrt(unit->squares / (unit->nr - 1) / unit->nr);
+                double half =
+                        dbio_stat_t_quantile(0.975, unit->nr - 1) * sqrt(unit->squares / (unit->nr - 1) / unit->nr);
 
                 interference->bounded = true;
                 interference->low = expm1(unit->mean - half);

@@ -13,8 +13,8 @@
 
 /* One whole episode as v_recovery has it. */
 struct dbio_interference_episode {
-        unsigned run;            /* any number; the same for episodes of one run, runs one after the other */
-        double quiet, affected;  /* rates, per second; episodes with one not above 0 are left out */
+        unsigned run;                    /* any number; the same for episodes of one run, runs one after the other */
+        double quiet, affected;          /* rates, per second; episodes with one not above 0 are left out */
         uint64_t begin_ns, recovered_ns; /* UINT64_MAX = not recovered before the next, or the phase's end */
 };
 
@@ -33,17 +33,17 @@ void dbio_interference_measure(const struct dbio_interference_episode *episodes,
 /* A stream beside an episodic one, over a phase. Times in ns, NAN where there is none. */
 struct dbio_interference_figures {
         const char *other, *stream;
-        const char *op;                      /* "read", "write", "commit" */
-        double quiet_iops, affected_iops;    /* of the windows quiet and affected */
+        const char *op;                         /* "read", "write", "commit" */
+        double quiet_iops, affected_iops;       /* of the windows quiet and affected */
         double quiet_mean_ns, affected_mean_ns; /* response */
         double quiet_p99_ns, affected_p99_ns;
-        double affected_ns;                  /* mean length of the window affected, an episode */
-        double period_ns;                    /* between beginnings of episodes; NAN with fewer than two */
+        double affected_ns; /* mean length of the window affected, an episode */
+        double period_ns;   /* between beginnings of episodes; NAN with fewer than two */
         struct dbio_interference effect;
 };
 
-/* Whether anything is to be said: the rate falls (interval without 0 and at least 1 %; without interval 5 %) or the mean
- * rises by at least 10 %. */
+/* Whether anything is to be said: the rate falls (interval without 0 and at least 1 %; without interval 5 %) or the
+ * mean rises by at least 10 %. */
 bool dbio_interference_seen(const struct dbio_interference_figures *figures);
 
 /* "While checkpoint works, user-reads falls from 3,755 to 2,060 IOPS (-45 %, 95 % CI -47..-43) for 7.1 s in every 60 s;

@@ -113,8 +113,7 @@ static int add_episodes(struct dbio_store *store, int64_t run_id, unsigned run,
         if (!stmt)
                 return -1;
         while ((more = dbio_db_step(store, stmt, err)) > 0) {
-                struct dbio_interference_episode *list =
-                        realloc(episodes->list, (episodes->nr + 1) * sizeof *list);
+                struct dbio_interference_episode *list = realloc(episodes->list, (episodes->nr + 1) * sizeof *list);
 
                 if (!list) {
                         sqlite3_reset(stmt);
@@ -122,7 +121,9 @@ static int add_episodes(struct dbio_store *store, int64_t run_id, unsigned run,
                 }
                 episodes->list = list;
                 list[episodes->nr++] = (struct dbio_interference_episode){
-                        .run = run, .quiet = dbio_db_double(stmt, 0), .affected = dbio_db_double(stmt, 1),
+                        .run = run,
+                        .quiet = dbio_db_double(stmt, 0),
+                        .affected = dbio_db_double(stmt, 1),
                         .begin_ns = (uint64_t)sqlite3_column_int64(stmt, 2),
                         .recovered_ns = sqlite3_column_type(stmt, 3) == SQLITE_NULL
                                                 ? UINT64_MAX
@@ -140,7 +141,8 @@ static int add_periods(struct dbio_store *store, int64_t run_id, const struct db
                 store, err,
                 "SELECT count(*), max(begin_ns) - min(begin_ns), sum(end_ns IS NOT NULL), "
                 "sum(CASE WHEN end_ns IS NOT NULL THEN coalesce(recovered_ns, next_ns, duration_ns) - begin_ns END) "
-                "FROM (SELECT begin_ns, end_ns, recovered_ns, duration_ns, lead(begin_ns) OVER (ORDER BY episode) AS next_ns "
+                "FROM (SELECT begin_ns, end_ns, recovered_ns, duration_ns, lead(begin_ns) OVER (ORDER BY episode) AS "
+                "next_ns "
                 "FROM v_recovery v JOIN phase p ON p.run_id = v.run_id AND p.name = v.phase "
                 "WHERE v.run_id = ? AND v.phase = ? AND other_stream = ? AND stream = ?)",
                 "isss", run_id, entry->phase, entry->other, entry->stream);

@@ -90,9 +90,10 @@ static int compare_sets(struct dbio_page *page, struct dbio_err *err)
         struct dbio_compare_ids sides[2];
 
         for (unsigned s = 0; s < 2; s++)
-                sides[s] = (struct dbio_compare_ids){page->sets[s].name, page->sets[s].runs->ids, page->sets[s].runs->n};
-        return dbio_compare_open(&page->comparison, page->store, &sides[0], &sides[1], &(struct dbio_compare_options){0},
-                                 err);
+                sides[s] =
+                        (struct dbio_compare_ids){page->sets[s].name, page->sets[s].runs->ids, page->sets[s].runs->n};
+        return dbio_compare_open(&page->comparison, page->store, &sides[0], &sides[1],
+                                 &(struct dbio_compare_options){0}, err);
 }
 
 static void asset(struct dbio_page *page, const char *path)
@@ -131,8 +132,10 @@ static void print_head(struct dbio_page *page, const char *version)
         char moment[64];
 
         fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n"
-              "<title>", page->out);
+              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" "
+              "href=\"data:,\">\n"
+              "<title>",
+              page->out);
         print_title(page);
         fputs("</title>\n<style>\n", page->out);
         asset(page, "results/report.css");
@@ -140,9 +143,10 @@ static void print_head(struct dbio_page *page, const char *version)
         print_title(page);
         fputs("</span><span class=\"made\">", page->out);
         dbio_report_printf(page, "%.16s · dbio %s",
-                    dbio_text_moment(moment, sizeof moment, page->sets[0].started ? page->sets[0].started : ""), version);
-        fprintf(page->out, "</span><span class=\"badge %s\">%s</span></header>\n<main>\n", simulated ? "simulated" : "real",
-                simulated ? "SIMULATED" : "REAL");
+                           dbio_text_moment(moment, sizeof moment, page->sets[0].started ? page->sets[0].started : ""),
+                           version);
+        fprintf(page->out, "</span><span class=\"badge %s\">%s</span></header>\n<main>\n",
+                simulated ? "simulated" : "real", simulated ? "SIMULATED" : "REAL");
 }
 
 static void print_facts(struct dbio_page *page)
@@ -150,21 +154,24 @@ static void print_facts(struct dbio_page *page)
         bool same = true, usable = true;
 
         for (unsigned s = 0; s < page->nr; s++) {
-                same = same && page->sets[s].hash && page->sets[0].hash && !strcmp(page->sets[s].hash, page->sets[0].hash);
+                same = same && page->sets[s].hash && page->sets[0].hash &&
+                       !strcmp(page->sets[s].hash, page->sets[0].hash);
                 usable = usable && page->sets[s].usable;
         }
         fputs("<p class=\"facts\">", page->out);
         if (page->nr > 1)
                 dbio_report_printf(page, same ? "Same demand (%.8s) · " : "Demand differs · ",
-                            page->sets[0].hash ? page->sets[0].hash : "");
+                                   page->sets[0].hash ? page->sets[0].hash : "");
         else if (page->sets[0].hash)
                 dbio_report_printf(page, "Schedule %.8s · ", page->sets[0].hash);
         for (unsigned s = 0; s < page->nr; s++)
                 if (!page->sets[s].usable)
                         dbio_report_printf(page, "%s is not valid: %s · ", page->sets[s].name,
-                                    page->sets[s].why ? page->sets[s].why : "not known");
+                                           page->sets[s].why ? page->sets[s].why : "not known");
         if (usable)
-                dbio_report_printf(page, page->nr == 1 ? "valid · " : page->nr == 2 ? "both runs valid · " : "all runs valid · ");
+                dbio_report_printf(page, page->nr == 1   ? "valid · "
+                                         : page->nr == 2 ? "both runs valid · "
+                                                         : "all runs valid · ");
         for (unsigned s = 0; s < page->nr && s < 6; s++)
                 dbio_report_printf(page, "%s%u", s ? " + " : "", page->sets[s].used);
         dbio_report_printf(page, " repetition%s", page->nr == 1 && page->sets[0].used == 1 ? "" : "s");
@@ -180,11 +187,13 @@ static void keys(struct dbio_page *page, bool p99, bool episodes)
         }
         if (episodes)
                 fputs("<span class=\"key\"><i class=\"band\" style=\"background:var(--episode)\"></i>episode</span>"
-                      "<span class=\"key\"><i class=\"band light\" style=\"background:var(--episode)\"></i>until recovered</span>",
+                      "<span class=\"key\"><i class=\"band light\" style=\"background:var(--episode)\"></i>until "
+                      "recovered</span>",
                       page->out);
 }
 
-static void chart(struct dbio_page *page, const char *type, unsigned index, const char *title, bool log, const char *says)
+static void chart(struct dbio_page *page, const char *type, unsigned index, const char *title, bool log,
+                  const char *says)
 {
         const struct dbio_report_stream *stream = &page->streams[index];
         bool over_time = !strcmp(type, "rate") || !strcmp(type, "latency");
@@ -200,8 +209,10 @@ static void chart(struct dbio_page *page, const char *type, unsigned index, cons
         if (log)
                 fprintf(page->out, "<button class=\"log\" type=\"button\" aria-pressed=\"%s\">log scale</button>",
                         wide ? "true" : "false");
-        fprintf(page->out, "</div><div class=\"box\"><canvas data-chart=\"%s\" data-phase=\"%u\" data-stream=\"%u\" "
-                "role=\"img\" aria-label=\"", type, stream->phase, at);
+        fprintf(page->out,
+                "</div><div class=\"box\"><canvas data-chart=\"%s\" data-phase=\"%u\" data-stream=\"%u\" "
+                "role=\"img\" aria-label=\"",
+                type, stream->phase, at);
         dbio_report_printf(page, "%s. %s", title, says);
         fputs("\"></canvas></div></div>\n<p class=\"says\">", page->out);
         dbio_report_text(page, says);
@@ -209,7 +220,8 @@ static void chart(struct dbio_page *page, const char *type, unsigned index, cons
 }
 
 /* Of many sets only the ends. */
-static void say_span(struct dbio_page *page, const struct dbio_report_stream *stream, bool rate, char *text, size_t size)
+static void say_span(struct dbio_page *page, const struct dbio_report_stream *stream, bool rate, char *text,
+                     size_t size)
 {
         unsigned low = 0, high = 0;
         double values[2] = {INFINITY, -INFINITY};
@@ -228,8 +240,9 @@ static void say_span(struct dbio_page *page, const struct dbio_report_stream *st
                         high = s;
                 }
         }
-        snprintf(text, size, "From %s (%s) to %s%s (%s) over the whole phase.", dbio_number_short(from, sizeof from, values[0]),
-                 page->sets[low].name, dbio_number_short(to, sizeof to, values[1]), rate ? " a second" : " ms on average",
+        snprintf(text, size, "From %s (%s) to %s%s (%s) over the whole phase.",
+                 dbio_number_short(from, sizeof from, values[0]), page->sets[low].name,
+                 dbio_number_short(to, sizeof to, values[1]), rate ? " a second" : " ms on average",
                  page->sets[high].name);
 }
 
@@ -260,7 +273,8 @@ static void say_rate(struct dbio_page *page, const struct dbio_report_stream *st
                                                          100 * entry->figures.effect.change, entry->other);
                 }
         }
-        snprintf(text + used, size - used, ".%s", page->sets[0].used > 1 ? " The lines are those of the first repetition." : "");
+        snprintf(text + used, size - used, ".%s",
+                 page->sets[0].used > 1 ? " The lines are those of the first repetition." : "");
 }
 
 static void say_latency(struct dbio_page *page, const struct dbio_report_stream *stream, char *text, size_t size)
@@ -277,12 +291,12 @@ static void say_latency(struct dbio_page *page, const struct dbio_report_stream 
                 char mean[DBIO_NUMBER_SIZE], p99[DBIO_NUMBER_SIZE], worst[DBIO_NUMBER_SIZE];
 
                 if (figures)
-                        used += (size_t)snprintf(
-                                text + used, size - used, "%s%.60s: %s ms on average, 99 of 100 within %s ms, the longest %s ms",
-                                used ? "; " : "", page->sets[s].name,
-                                dbio_number_short(mean, sizeof mean, figures->response.mean / 1e6),
-                                dbio_number_short(p99, sizeof p99, figures->response.p99 / 1e6),
-                                dbio_number_short(worst, sizeof worst, figures->response.max / 1e6));
+                        used += (size_t)snprintf(text + used, size - used,
+                                                 "%s%.60s: %s ms on average, 99 of 100 within %s ms, the longest %s ms",
+                                                 used ? "; " : "", page->sets[s].name,
+                                                 dbio_number_short(mean, sizeof mean, figures->response.mean / 1e6),
+                                                 dbio_number_short(p99, sizeof p99, figures->response.p99 / 1e6),
+                                                 dbio_number_short(worst, sizeof worst, figures->response.max / 1e6));
         }
         snprintf(text + used, size - used, ".");
 }
@@ -304,7 +318,8 @@ static void stream_charts(struct dbio_page *page, unsigned index)
               "Each step to the right is ten times rarer; a curve ends where fewer than ten I/Os are left above it.");
         snprintf(title, sizeof title, "%s: share of %ss by response, %%", stream->name, kind);
         chart(page, "histogram", index, title, false,
-              "Bars are eighths of a power of ten, named by their upper end in ms; two hills are two kinds of service, such as "
+              "Bars are eighths of a power of ten, named by their upper end in ms; two hills are two kinds of service, "
+              "such as "
               "cache and disk.");
 }
 
@@ -319,15 +334,18 @@ static void bars_chart(struct dbio_page *page)
                 json_array_append_new(labels, json_string(page->sets[s].name));
                 json_array_append_new(values, figures ? json_real(figures->iops) : json_null());
         }
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o}", "figure", "IOPS", "unit", "/s", "labels", labels, "values",
-                                              values));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o}", "figure", "IOPS", "unit", "/s", "labels", labels,
+                                              "values", values));
         json_object_set_new(page->data, "bars", list);
         fputs("<div class=\"chart\"><div class=\"head\"><b>", page->out);
         dbio_report_printf(page, "%s: %ss per second in %s", stream->name, dbio_kind_name((unsigned)stream->kind),
-                    page->phases[stream->phase].name);
-        fputs("</b></div><div class=\"box tall\"><canvas data-chart=\"bars\" data-bars=\"0\" role=\"img\" aria-label=\"bars\">"
-              "</canvas></div></div>\n<p class=\"says\">One bar a set, its first valid repetition; the table below has the other "
-              "figures.</p>\n", page->out);
+                           page->phases[stream->phase].name);
+        fputs("</b></div><div class=\"box tall\"><canvas data-chart=\"bars\" data-bars=\"0\" role=\"img\" "
+              "aria-label=\"bars\">"
+              "</canvas></div></div>\n<p class=\"says\">One bar a set, its first valid repetition; the table below has "
+              "the other "
+              "figures.</p>\n",
+              page->out);
 }
 
 static void print_charts(struct dbio_page *page)
@@ -348,7 +366,7 @@ static void print_charts(struct dbio_page *page)
                                 continue;
                         fputs("<details class=\"charts\"><summary>", page->out);
                         dbio_report_printf(page, "%s: %s %ss", page->phases[p].name, page->streams[i].name,
-                                    dbio_kind_name((unsigned)page->streams[i].kind));
+                                           dbio_kind_name((unsigned)page->streams[i].kind));
                         fputs("</summary>\n", page->out);
                         stream_charts(page, i);
                         fputs("</details>\n", page->out);

@@ -10,8 +10,8 @@
 
 /* One side, or one cell of a study. */
 struct dbio_report_set {
-        const char *name;              /* as it is called on the page */
-        const struct dbio_runs *runs;  /* its repetitions; figures are those of the first that is complete and valid */
+        const char *name;             /* as it is called on the page */
+        const struct dbio_runs *runs; /* its repetitions; figures are those of the first that is complete and valid */
 };
 
 /* One set: its figures and what its streams do to each other. Two: their comparison too (base first). More: bars.

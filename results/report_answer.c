@@ -50,14 +50,14 @@ static void answer_of_one(struct dbio_page *page)
         for (unsigned i = 0; i < list->nr; i++)
                 if (dbio_interference_seen(&list->entries[i].figures)) {
                         dbio_report_printf(page, "%s%s", said ? " " : "",
-                                    dbio_interference_sentence(text, sizeof text, &list->entries[i].figures));
+                                           dbio_interference_sentence(text, sizeof text, &list->entries[i].figures));
                         said = true;
                 }
         if (!said && figures)
                 dbio_report_printf(page, "%s: %s IOPS, %s ms on average, %s ms at p99.", stream->name,
-                            dbio_number_short(iops, sizeof iops, figures->iops),
-                            dbio_number_short(mean, sizeof mean, figures->response.mean / 1e6),
-                            dbio_number_short(p99, sizeof p99, figures->response.p99 / 1e6));
+                                   dbio_number_short(iops, sizeof iops, figures->iops),
+                                   dbio_number_short(mean, sizeof mean, figures->response.mean / 1e6),
+                                   dbio_number_short(p99, sizeof p99, figures->response.p99 / 1e6));
         fputs("</h1>\n", page->out);
 }
 
@@ -127,13 +127,17 @@ static void answer_of_many(struct dbio_page *page)
         fputs("<h1>", page->out);
         if (rates[1] > 0) {
                 dbio_report_printf(page, "%s does most for %s: %s IOPS", page->sets[best].name, stream->name,
-                            dbio_number_short(iops, sizeof iops, rates[0]));
-                dbio_report_printf(page, ", %s on the next", dbio_number_change(lead, sizeof lead, log(rates[0] / rates[1]), 0));
+                                   dbio_number_short(iops, sizeof iops, rates[0]));
+                dbio_report_printf(page, ", %s on the next",
+                                   dbio_number_change(lead, sizeof lead, log(rates[0] / rates[1]), 0));
                 dbio_report_printf(page, " and %s on the least, %s.",
-                            dbio_number_change(lead, sizeof lead, log(rates[0] / rates[2]), 0), page->sets[least].name);
+                                   dbio_number_change(lead, sizeof lead, log(rates[0] / rates[2]), 0),
+                                   page->sets[least].name);
         }
-        fputs("</h1>\n<p class=\"note\">A difference between runs of one each is no proof, and up to 5 % is none to speak of; "
-              "compare two sets with repetitions for a verdict.</p>\n", page->out);
+        fputs("</h1>\n<p class=\"note\">A difference between runs of one each is no proof, and up to 5 % is none to "
+              "speak of; "
+              "compare two sets with repetitions for a verdict.</p>\n",
+              page->out);
 }
 
 void dbio_report_answer(struct dbio_page *page)
@@ -171,10 +175,12 @@ static void compare_tile(struct dbio_page *page, const struct dbio_compare_row *
         snprintf(under, sizeof under, "%s%s%s", label,
                  row->time && !strcmp(row->figure, "avg") && bands[0] && bands[0] == bands[1] ? ", both " : "",
                  row->time && !strcmp(row->figure, "avg") && bands[0] && bands[0] == bands[1] ? bands[0]->name : "");
-        tile(page, what, value, verdict->word == DBIO_VERDICT_FASTER        ? "faster"
-                                : verdict->word == DBIO_VERDICT_SLOWER      ? "slower"
-                                : verdict->word == DBIO_VERDICT_CANNOT_TELL ? "cannot"
-                                                                            : "same", under);
+        tile(page, what, value,
+             verdict->word == DBIO_VERDICT_FASTER        ? "faster"
+             : verdict->word == DBIO_VERDICT_SLOWER      ? "slower"
+             : verdict->word == DBIO_VERDICT_CANNOT_TELL ? "cannot"
+                                                         : "same",
+             under);
 }
 
 /* The last phase's rate, quiet and affected, of the main stream, and the commits. */
@@ -220,10 +226,13 @@ static void tiles_of_one(struct dbio_page *page)
                 snprintf(under, sizeof under, "%s MiB/s", dbio_number_short(b, sizeof b, figures->mib_per_s));
                 tile(page, what, value, "", under);
                 band = dbio_band_of(figures->response.mean);
-                snprintf(value, sizeof value, "%s\u00a0ms", dbio_number_short(a, sizeof a, figures->response.mean / 1e6));
-                snprintf(under, sizeof under, "average response: %s (%s)", band ? band->name : "", band ? band->range : "");
+                snprintf(value, sizeof value, "%s\u00a0ms",
+                         dbio_number_short(a, sizeof a, figures->response.mean / 1e6));
+                snprintf(under, sizeof under, "average response: %s (%s)", band ? band->name : "",
+                         band ? band->range : "");
                 tile(page, what, value, "", under);
-                snprintf(value, sizeof value, "%s\u00a0ms", dbio_number_short(a, sizeof a, figures->response.p99 / 1e6));
+                snprintf(value, sizeof value, "%s\u00a0ms",
+                         dbio_number_short(a, sizeof a, figures->response.p99 / 1e6));
                 tile(page, what, value, "", "p99 response");
         }
         for (unsigned i = 0; i < list->nr && i < 3; i++) {

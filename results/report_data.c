@@ -67,8 +67,7 @@ static int has_episodes(struct dbio_page *page, const struct dbio_report_stream 
         sqlite3_stmt *stmt = dbio_db_query(page->store, err,
                                            "SELECT count(*) FROM v_episode WHERE run_id = ? AND phase = ? "
                                            "AND stream = ?",
-                                           "iss", page->sets[0].run_id, page->phases[stream->phase].name,
-                                           stream->name);
+                                           "iss", page->sets[0].run_id, page->phases[stream->phase].name, stream->name);
         int more = stmt ? dbio_db_step(page->store, stmt, err) : -1;
 
         if (more < 0)
@@ -142,8 +141,8 @@ static json_t *series_json(const struct series *series, unsigned set, double dur
                 json_array_append_new(mean, ios > 0 ? rounded(series->time[i] / ios / 1e6) : json_null());
                 json_array_append_new(p99, ios > 0 ? rounded(series->p99[i] / 1e6) : json_null());
         }
-        return json_pack("{s:i, s:f, s:o, s:o, s:o}", "set", (int)set, "step", series->step_s, "iops", iops, "mean", mean,
-                         "p99", p99);
+        return json_pack("{s:i, s:f, s:o, s:o, s:o}", "set", (int)set, "step", series->step_s, "iops", iops, "mean",
+                         mean, "p99", p99);
 }
 
 /* Figures of the series of one set, or NULL where it has none. */
@@ -230,9 +229,10 @@ static json_t *curve_json(const struct dbio_hist *hist, unsigned set, double *mo
 
                 if (i && nines > (double)hist->count / 10)
                         break;
-                json_array_append_new(points, json_pack("[o, o]", rounded(nines),
-                                                        rounded((double)dbio_hist_percentile(hist, fmax(1e-9, 1 - 1 / nines)) /
-                                                                1e6)));
+                json_array_append_new(
+                        points,
+                        json_pack("[o, o]", rounded(nines),
+                                  rounded((double)dbio_hist_percentile(hist, fmax(1e-9, 1 - 1 / nines)) / 1e6)));
                 *most = fmax(*most, nines);
         }
         return json_pack("{s:i, s:o}", "set", (int)set, "points", points);
@@ -300,8 +300,8 @@ static int load_episodes(struct dbio_page *page, struct dbio_report_stream *stre
         while ((more = dbio_db_step(page->store, stmt, err)) > 0 && json_array_size(list) < 2000) {
                 double end = dbio_db_double(stmt, 1), after = dbio_db_double(stmt, 2);
 
-                json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "begin", rounded(dbio_db_double(stmt, 0)), "end",
-                                                      rounded(end), "after", rounded(after)));
+                json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "begin", rounded(dbio_db_double(stmt, 0)),
+                                                      "end", rounded(end), "after", rounded(after)));
         }
         sqlite3_reset(stmt);
         return more < 0 ? -1 : 0;
@@ -360,7 +360,8 @@ int dbio_report_collect(struct dbio_page *page, struct dbio_err *err)
         for (unsigned i = 0; i < page->nstreams; i++) {
                 struct dbio_report_stream *stream = &page->streams[i];
 
-                stream->json = json_pack("{s:s, s:s}", "name", stream->name, "kind", dbio_kind_name((unsigned)stream->kind));
+                stream->json =
+                        json_pack("{s:s, s:s}", "name", stream->name, "kind", dbio_kind_name((unsigned)stream->kind));
                 json_array_append_new(json_object_get(json_array_get(phases, stream->phase), "streams"), stream->json);
                 if (collect_stream(page, stream, hists, err))
                         goto out;

@@ -15,22 +15,22 @@ enum { REPORT_POINTS = 1200 }; /* of a series; longer ones are drawn by means ov
 struct dbio_report_run {
         const char *name;
         const struct dbio_runs *runs;
-        int64_t run_id;          /* the one whose figures are shown */
+        int64_t run_id; /* the one whose figures are shown */
         struct dbio_figure_rows figures;
         struct dbio_interference_list interference; /* of all repetitions that count */
-        unsigned used;           /* repetitions that count */
+        unsigned used;                              /* repetitions that count */
         bool simulated, usable;
         char *workload, *hash, *started, *trust, *why; /* why: not valid or not complete */
 };
 
 /* A stream and kind that has charts. */
 struct dbio_report_stream {
-        unsigned phase;          /* of report.phases */
+        unsigned phase; /* of report.phases */
         char name[64];
         int kind;
-        bool main;               /* of its phase */
+        bool main; /* of its phase */
         double ios;
-        json_t *json;            /* borrowed from data */
+        json_t *json; /* borrowed from data */
 };
 
 struct dbio_report_phase {

@@ -93,10 +93,12 @@ static void figures_row(struct dbio_page *page, unsigned set, const struct dbio_
 
 static void figures_table(struct dbio_page *page, const char *phase)
 {
-        static const char *const single[] = {"stream", "kind", "IOPS", "MiB/s", "MB/s", "wait ms", "service ms",
-                                             "response ms", "p50 ms", "p95 ms", "p99 ms", "max ms", NULL};
-        static const char *const several[] = {"stream", "kind", "run", "IOPS", "MiB/s", "MB/s", "wait ms", "service ms",
-                                              "response ms", "p50 ms", "p95 ms", "p99 ms", "max ms", NULL};
+        static const char *const single[] = {"stream",  "kind",       "IOPS",        "MiB/s",  "MB/s",
+                                             "wait ms", "service ms", "response ms", "p50 ms", "p95 ms",
+                                             "p99 ms",  "max ms",     NULL};
+        static const char *const several[] = {"stream", "kind",    "run",        "IOPS",        "MiB/s",
+                                              "MB/s",   "wait ms", "service ms", "response ms", "p50 ms",
+                                              "p95 ms", "p99 ms",  "max ms",     NULL};
         const struct dbio_figure_rows *first = &page->sets[0].figures;
 
         fputs("<div class=\"scroll\"><table class=\"figures\">\n", page->out);
@@ -141,8 +143,7 @@ static void compare_row(struct dbio_page *page, const struct dbio_compare_row *r
                 dbio_number_change(change, sizeof change,
                                    verdict->computed ? verdict->effect.b : log(verdict->new_ / verdict->base), half));
         if (verdict->computed && !verdict->exact)
-                fprintf(page->out, "<td>%s to %s</td>",
-                        dbio_number_bound(low, sizeof low, verdict->low95, half),
+                fprintf(page->out, "<td>%s to %s</td>", dbio_number_bound(low, sizeof low, verdict->low95, half),
                         dbio_number_bound(high, sizeof high, verdict->high95, half));
         else
                 fprintf(page->out, "<td>%s</td>", verdict->exact ? "exact" : "-");
@@ -163,20 +164,33 @@ static void compare_table(struct dbio_page *page)
                         dbio_report_text(page, page->sets[0].name);
                         fputs("</th><th>", page->out);
                         dbio_report_text(page, page->sets[1].name);
-                        fputs("</th><th>change</th><th>95 % between</th><th class=\"t\">verdict</th></tr>\n", page->out);
+                        fputs("</th><th>change</th><th>95 % between</th><th class=\"t\">verdict</th></tr>\n",
+                              page->out);
                 }
                 compare_row(page, &c->rows[i]);
         }
-        fputs("</table></div>\n<p class=\"says\">A row says faster or slower only where chance alone would say so in fewer than "
+        fputs("</table></div>\n<p class=\"says\">A row says faster or slower only where chance alone would say so in "
+              "fewer than "
               "5 of 100 whole tables; \"cannot tell\" means that more repetitions are needed.</p>\n",
               page->out);
 }
 
 static void interference_table(struct dbio_page *page, unsigned set)
 {
-        static const char *const names[] = {"phase", "while", "stream", "op", "quiet IOPS", "affected IOPS", "change",
-                                            "95 % between", "quiet ms", "affected ms", "quiet p99 ms", "affected p99 ms",
-                                            "recovered after s", NULL};
+        static const char *const names[] = {"phase",
+                                            "while",
+                                            "stream",
+                                            "op",
+                                            "quiet IOPS",
+                                            "affected IOPS",
+                                            "change",
+                                            "95 % between",
+                                            "quiet ms",
+                                            "affected ms",
+                                            "quiet p99 ms",
+                                            "affected p99 ms",
+                                            "recovered after s",
+                                            NULL};
         const struct dbio_interference_list *list = &page->sets[set].interference;
 
         if (!list->nr)
@@ -249,16 +263,18 @@ static int query_table(struct dbio_page *page, const char *sql, int64_t run_id, 
         return more < 0 ? -1 : 0;
 }
 
-static const char episodes_sql[] =
-        "SELECT phase, stream, episode, begin_ns / 1e9 AS \"begin s\", (end_ns - begin_ns) / 1e6 AS \"ms\", pages, writes, "
-        "pages * 1.0 / nullif(writes, 0) AS \"pages/write\", mib_per_s AS \"MiB/s\", stalls, outstanding_target AS target, "
-        "write_mean_ns / 1e6 AS \"write ms\" FROM v_episode WHERE run_id = ?";
-static const char limits_sql[] =
-        "SELECT phase, limit_name AS \"limit\", cap, peak, hits, wait_ns / 1e6 AS \"wait ms\", at_cap_ns / 1e9 AS \"at cap "
-        "s\" FROM v_limit WHERE run_id = ?";
+static const char episodes_sql[] = "SELECT phase, stream, episode, begin_ns / 1e9 AS \"begin s\", (end_ns - begin_ns) "
+                                   "/ 1e6 AS \"ms\", pages, writes, "
+                                   "pages * 1.0 / nullif(writes, 0) AS \"pages/write\", mib_per_s AS \"MiB/s\", "
+                                   "stalls, outstanding_target AS target, "
+                                   "write_mean_ns / 1e6 AS \"write ms\" FROM v_episode WHERE run_id = ?";
+static const char limits_sql[] = "SELECT phase, limit_name AS \"limit\", cap, peak, hits, wait_ns / 1e6 AS \"wait "
+                                 "ms\", at_cap_ns / 1e9 AS \"at cap "
+                                 "s\" FROM v_limit WHERE run_id = ?";
 
 /* A bound or an observed figure: what it says, the run's own, and whether it holds. */
-static void figure_row(struct dbio_page *page, unsigned set, const char *phase, const struct dbio_limit *limit, double value)
+static void figure_row(struct dbio_page *page, unsigned set, const char *phase, const struct dbio_limit *limit,
+                       double value)
 {
         bool time = limit->stat >= DBIO_LIMIT_MEAN && limit->stat <= DBIO_LIMIT_MAX;
         double own = dbio_limit_of(&page->sets[set].figures, phase, limit), scale = time ? 1e-6 : 1;
@@ -276,8 +292,8 @@ static void figure_row(struct dbio_page *page, unsigned set, const char *phase, 
                 dbio_report_cell(page, "observed", value, scale);
                 fputs("<td class=\"t\">observed</td></tr>\n", page->out);
         } else {
-                fprintf(page->out, "<td></td><td class=\"t %s\">%s</td></tr>\n", dbio_limit_holds(limit, own) ? "pass" : "fail",
-                        dbio_limit_holds(limit, own) ? "pass" : "FAIL");
+                fprintf(page->out, "<td></td><td class=\"t %s\">%s</td></tr>\n",
+                        dbio_limit_holds(limit, own) ? "pass" : "fail", dbio_limit_holds(limit, own) ? "pass" : "FAIL");
         }
 }
 
@@ -288,25 +304,29 @@ static int limits_table(struct dbio_page *page, struct dbio_err *err)
         bool head = false;
 
         for (unsigned s = 0; s < page->nr; s++) {
-                sqlite3_stmt *stmt = dbio_db_query(page->store, err,
-                                                   "SELECT text, stream, kind, part, stat, comparison, value, observed FROM figure "
-                                                   "WHERE run_id = ? ORDER BY number",
-                                                   "i", page->sets[s].run_id);
+                sqlite3_stmt *stmt =
+                        dbio_db_query(page->store, err,
+                                      "SELECT text, stream, kind, part, stat, comparison, value, observed FROM figure "
+                                      "WHERE run_id = ? ORDER BY number",
+                                      "i", page->sets[s].run_id);
                 int more;
 
                 if (!stmt)
                         return -1;
                 while ((more = dbio_db_step(page->store, stmt, err)) > 0) {
                         struct dbio_limit limit = {
-                                .text = dbio_db_text(stmt, 0), .stream = dbio_db_text(stmt, 1),
-                                .kind = sqlite3_column_int(stmt, 2), .part = (enum dbio_limit_part)sqlite3_column_int(stmt, 3),
+                                .text = dbio_db_text(stmt, 0),
+                                .stream = dbio_db_text(stmt, 1),
+                                .kind = sqlite3_column_int(stmt, 2),
+                                .part = (enum dbio_limit_part)sqlite3_column_int(stmt, 3),
                                 .stat = (enum dbio_limit_stat)sqlite3_column_int(stmt, 4),
                                 .comparison = (enum dbio_limit_comparison)sqlite3_column_int(stmt, 5),
                                 .value = sqlite3_column_double(stmt, 6),
                         };
 
                         if (!head) {
-                                fputs("<h2>Limits and observed figures</h2>\n<div class=\"scroll\"><table class=\"limits\">\n",
+                                fputs("<h2>Limits and observed figures</h2>\n<div class=\"scroll\"><table "
+                                      "class=\"limits\">\n",
                                       page->out);
                                 heads(page, names, 3);
                                 head = true;
@@ -317,7 +337,8 @@ static int limits_table(struct dbio_page *page, struct dbio_err *err)
                 if (more < 0)
                         return -1;
         }
-        fputs(head ? "</table></div>\n<p class=\"says\">Times in ms, rates a second. A limit is held to the run's own figure; gates "
+        fputs(head ? "</table></div>\n<p class=\"says\">Times in ms, rates a second. A limit is held to the run's own "
+                     "figure; gates "
                      "over repetitions are for compare.</p>\n"
                    : "",
               page->out);
@@ -371,14 +392,16 @@ static void json_rows(struct dbio_page *page, const char *path, const json_t *va
         char deeper[200], *text;
 
         if (json_is_object(value)) {
-                json_object_foreach((json_t *)value, key, member) {
+                json_object_foreach((json_t *)value, key, member)
+                {
                         snprintf(deeper, sizeof deeper, "%.120s%s%.60s", path, *path ? "." : "", key);
                         json_rows(page, deeper, member);
                 }
                 return;
         }
         if (json_is_array(value)) {
-                json_array_foreach(value, i, member) {
+                json_array_foreach(value, i, member)
+                {
                         const char *name = json_string_value(json_object_get(member, "name"));
 
                         if (name)
@@ -391,7 +414,8 @@ static void json_rows(struct dbio_page *page, const char *path, const json_t *va
         }
         if (json_is_null(value))
                 return;
-        text = json_is_string(value) ? strdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        text = json_is_string(value) ? strdup(json_string_value(value))
+                                     : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
         fputs("<tr>", page->out);
         text_cell(page, path);
         text_cell(page, text);
@@ -421,7 +445,8 @@ static int facts(struct dbio_page *page, unsigned set, struct dbio_err *err)
 
 static const char provenance_sql[] =
         "SELECT run_uuid, status, run_id, set_id, repetition, label, workload, schedule_hash, seed, engine, valid, "
-        "invalid_why, started_at, wall_ns / 1e9 AS \"wall s\", (cpu_user_ns + cpu_sys_ns) / 1e9 AS \"CPU s\", tool_version "
+        "invalid_why, started_at, wall_ns / 1e9 AS \"wall s\", (cpu_user_ns + cpu_sys_ns) / 1e9 AS \"CPU s\", "
+        "tool_version "
         "FROM v_run WHERE set_id = (SELECT set_id FROM run WHERE run_id = ?)";
 
 static int provenance(struct dbio_page *page, struct dbio_err *err)
@@ -457,7 +482,8 @@ static void sql_part(struct dbio_page *page)
         for (unsigned s = 0; s < page->nr && used < sizeof ids - 24; s++)
                 used += (size_t)snprintf(ids + used, sizeof ids - used, "%s%lld", s ? ", " : "",
                                          (long long)page->sets[s].run_id);
-        fputs("<details class=\"sql\"><summary>SQL</summary>\n<p class=\"note\">In the results database, with sqlite3:</p>\n",
+        fputs("<details class=\"sql\"><summary>SQL</summary>\n<p class=\"note\">In the results database, with "
+              "sqlite3:</p>\n",
               page->out);
         for (unsigned i = 0; i < sizeof queries / sizeof *queries; i++) {
                 const char *text = queries[i][1], *mark;

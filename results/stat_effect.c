@@ -40,8 +40,14 @@ int dbio_stat_pooled(const struct dbio_stat_sample *base, const struct dbio_stat
         if (df < 1)
                 return -1;
         *effect = (struct dbio_stat_effect){
-                .method = DBIO_STAT_POOLED, .b = mean_of(new_) - mean_of(base), .df = df, .sd = sqrt(squares / df),
-                .drift_p = 1, .nr_base = base->nr, .nr_new = new_->nr, .nr_history = nr_history > 1 ? nr_history : 0,
+                .method = DBIO_STAT_POOLED,
+                .b = mean_of(new_) - mean_of(base),
+                .df = df,
+                .sd = sqrt(squares / df),
+                .drift_p = 1,
+                .nr_base = base->nr,
+                .nr_new = new_->nr,
+                .nr_history = nr_history > 1 ? nr_history : 0,
         };
         effect->se = effect->sd * sqrt(1.0 / base->nr + 1.0 / new_->nr);
         return 0;
@@ -59,9 +65,14 @@ int dbio_stat_welch(const struct dbio_stat_sample *base, const struct dbio_stat_
         if (u + v == 0)
                 return dbio_stat_pooled(base, new_, NULL, effect);
         *effect = (struct dbio_stat_effect){
-                .method = DBIO_STAT_WELCH, .b = mean_of(new_) - mean_of(base), .se = sqrt(u + v),
+                .method = DBIO_STAT_WELCH,
+                .b = mean_of(new_) - mean_of(base),
+                .se = sqrt(u + v),
                 .df = (u + v) * (u + v) / (u * u / (base->nr - 1) + v * v / (new_->nr - 1)),
-                .sd = sqrt((u * base->nr + v * new_->nr) / 2), .drift_p = 1, .nr_base = base->nr, .nr_new = new_->nr,
+                .sd = sqrt((u * base->nr + v * new_->nr) / 2),
+                .drift_p = 1,
+                .nr_base = base->nr,
+                .nr_new = new_->nr,
         };
         return 0;
 }
@@ -112,8 +123,15 @@ int dbio_stat_drift(const double *z, const bool *is_new, unsigned nr, struct dbi
         }
         variance = rest / (nr - 3);
         *effect = (struct dbio_stat_effect){
-                .method = DBIO_STAT_DRIFT, .b = b, .se = sqrt(variance * qq / d), .df = nr - 3, .sd = sqrt(variance),
-                .drift = g, .drift_se = sqrt(variance * xx / d), .nr_base = nr - nr_new, .nr_new = nr_new,
+                .method = DBIO_STAT_DRIFT,
+                .b = b,
+                .se = sqrt(variance * qq / d),
+                .df = nr - 3,
+                .sd = sqrt(variance),
+                .drift = g,
+                .drift_se = sqrt(variance * xx / d),
+                .nr_base = nr - nr_new,
+                .nr_new = nr_new,
         };
         effect->drift_p = effect->drift_se > 0 ? dbio_stat_t_two_sided(g / effect->drift_se, effect->df) : 1;
         return 0;

@@ -60,8 +60,7 @@ static int find_period(struct dbio_store *store, const struct main_stream *main_
                 return -1;
         while ((more = dbio_db_step(store, stmt, err)) > 0) {
                 double count = sqlite3_column_double(stmt, 0), span = sqlite3_column_double(stmt, 1);
-                double own = count < 2 ? UINT32_MAX
-                                       : fmax(1, nearbyint(span / (count - 1) / main_stream->interval_ns));
+                double own = count < 2 ? UINT32_MAX : fmax(1, nearbyint(span / (count - 1) / main_stream->interval_ns));
 
                 if (own > *period)
                         *period = (unsigned)fmin(own, UINT32_MAX);
@@ -159,8 +158,7 @@ char *dbio_steady_line(char *text, size_t size, const struct dbio_steady *steady
 
         if (!steady->snia_checked) {
                 snprintf(text, size, "not checked: %s",
-                         steady->period ? "a fifth of the phase holds no whole period of its episodes"
-                                        : "too short");
+                         steady->period ? "a fifth of the phase holds no whole period of its episodes" : "too short");
                 return text;
         }
         dbio_number_percent(range, sizeof range, steady->snia.range);

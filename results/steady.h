@@ -15,13 +15,13 @@ struct dbio_store;
 
 struct dbio_steady {
         char stream[64];
-        bool by_time;         /* by the mean response, else by the rate */
+        bool by_time; /* by the mean response, else by the rate */
         double interval_s;
-        unsigned nintervals;  /* whole ones */
-        unsigned period;      /* of the episodes, in intervals; 0 = none */
-        bool trend_checked;   /* a third holds a whole period */
-        double trend;         /* ln(last third / first third) */
-        bool snia_checked;    /* a round of a fifth holds a whole period */
+        unsigned nintervals; /* whole ones */
+        unsigned period;     /* of the episodes, in intervals; 0 = none */
+        bool trend_checked;  /* a third holds a whole period */
+        double trend;        /* ln(last third / first third) */
+        bool snia_checked;   /* a round of a fifth holds a whole period */
         struct dbio_stat_snia snia;
         struct dbio_stat_mser mser; /* in intervals; a proposal for the warm-up */
 };
@@ -30,10 +30,12 @@ struct dbio_steady {
 int dbio_steady_load(struct dbio_store *store, int64_t run_id, const char *phase, struct dbio_steady *steady,
                      struct dbio_err *err);
 
-/* "range 24 % of mean over 5 rounds: not steady by SNIA's rule; a warm-up of 15 s more would take it out", "steady by SNIA's rule (…)" or "not checked: …". */
+/* "range 24 % of mean over 5 rounds: not steady by SNIA's rule; a warm-up of 15 s more would take it out", "steady by
+ * SNIA's rule (…)" or "not checked: …". */
 char *dbio_steady_line(char *text, size_t size, const struct dbio_steady *steady);
 
-/* An array, an object a phase of each run: run_id, phase, stream, by, trend (ln of last third over first), snia, mser5. */
+/* An array, an object a phase of each run: run_id, phase, stream, by, trend (ln of last third over first), snia, mser5.
+ */
 int dbio_steady_json(struct dbio_store *store, const int64_t *ids, unsigned nr, FILE *out, struct dbio_err *err);
 
 #endif

@@ -9,8 +9,10 @@
 enum { HISTORY_LEAST = 5 };
 
 static const char *const words[] = {
-        [DBIO_VERDICT_CANNOT_TELL] = "cannot tell", [DBIO_VERDICT_SAME] = "same",
-        [DBIO_VERDICT_FASTER] = "faster",           [DBIO_VERDICT_SLOWER] = "slower",
+        [DBIO_VERDICT_CANNOT_TELL] = "cannot tell",
+        [DBIO_VERDICT_SAME] = "same",
+        [DBIO_VERDICT_FASTER] = "faster",
+        [DBIO_VERDICT_SLOWER] = "slower",
         [DBIO_VERDICT_RATE_SET] = "rate set by schedule",
 };
 
@@ -176,8 +178,14 @@ void dbio_verdict_decide(const struct dbio_verdict_question *question, struct db
         q.nr_base = q.nr_base > DBIO_VERDICT_MAX_RUNS ? DBIO_VERDICT_MAX_RUNS : q.nr_base;
         q.nr_new = q.nr_new > DBIO_VERDICT_MAX_RUNS ? DBIO_VERDICT_MAX_RUNS : q.nr_new;
         *verdict = (struct dbio_verdict){
-                .base = middle(q.base, q.nr_base), .new_ = middle(q.new_, q.nr_new), .margin = q.margin,
-                .higher_is_better = q.higher_is_better, .sessions = q.sessions, .p = 1, .p_holm = 1, .tost_p = 1,
+                .base = middle(q.base, q.nr_base),
+                .new_ = middle(q.new_, q.nr_new),
+                .margin = q.margin,
+                .higher_is_better = q.higher_is_better,
+                .sessions = q.sessions,
+                .p = 1,
+                .p_holm = 1,
+                .tost_p = 1,
                 .effect = {.nr_base = q.nr_base, .nr_new = q.nr_new},
         };
         for (unsigned i = 0; i < q.nr_history; i++)
@@ -281,8 +289,12 @@ static void runs_text(char *text, size_t size, const struct dbio_verdict *verdic
         if (effect->nr_history)
                 snprintf(history, sizeof history, ", noise from %u earlier %s", effect->nr_history,
                          verdict->sessions ? "sessions" : "runs");
-        snprintf(text, size, "%s%s%s", runs, verdict->exact ? "" : verdict->interleaved ? ", interleaved" :
-                 verdict->computed ? ", not interleaved" : "", history);
+        snprintf(text, size, "%s%s%s", runs,
+                 verdict->exact         ? ""
+                 : verdict->interleaved ? ", interleaved"
+                 : verdict->computed    ? ", not interleaved"
+                                        : "",
+                 history);
 }
 
 static void cannot_line(char *text, size_t size, const struct dbio_verdict *verdict, const char *name,
@@ -335,7 +347,7 @@ char *dbio_verdict_line(char *text, size_t size, const struct dbio_verdict *verd
         if (verdict->word == DBIO_VERDICT_CANNOT_TELL && !verdict->holm_rows)
                 cannot_line(text, size, verdict, name, change, between);
         else
-                snprintf(text, size, "%s%s: %s %s -> %s%s, %s%s, %s", label, verdict->exact ? " (exact, simulated)" : "",
-                         name, base, new_, unit, change, between, runs);
+                snprintf(text, size, "%s%s: %s %s -> %s%s, %s%s, %s", label,
+                         verdict->exact ? " (exact, simulated)" : "", name, base, new_, unit, change, between, runs);
         return text;
 }

@@ -1,10 +1,10 @@
 /* Faster, slower, same or cannot tell: what two sets of repetitions allow to say. Pure, any thread.
  *
- * The rules in their order: (0) runs that are not valid are the caller's to leave out; (1) fewer than two runs on a side
- * without a history, or a value not above 0, cannot tell; (2) the 90 % interval inside the margin is "same": this comes
- * first, so a proven change of 1 % is "same within 5 %"; (3) the 95 % interval without 0 is faster or slower; (4) the
- * rest cannot tell, with the change that could have been seen and the repetitions that would do.
- * Measured by tests/test_verdict.c: 5 % false alarms where nothing differs.
+ * The rules in their order: (0) runs that are not valid are the caller's to leave out; (1) fewer than two runs on a
+ * side without a history, or a value not above 0, cannot tell; (2) the 90 % interval inside the margin is "same": this
+ * comes first, so a proven change of 1 % is "same within 5 %"; (3) the 95 % interval without 0 is faster or slower; (4)
+ * the rest cannot tell, with the change that could have been seen and the repetitions that would do. Measured by
+ * tests/test_verdict.c: 5 % false alarms where nothing differs.
  */
 #ifndef DBIO_RESULTS_VERDICT_H
 #define DBIO_RESULTS_VERDICT_H
@@ -26,7 +26,7 @@ enum dbio_verdict_word {
 /* "cannot tell", "same", "faster", "slower", "rate set by schedule". */
 const char *dbio_verdict_word_name(enum dbio_verdict_word word);
 
-#define DBIO_VERDICT_MARGIN 0.05   /* the default: "same within 5 %" */
+#define DBIO_VERDICT_MARGIN   0.05 /* the default: "same within 5 %" */
 #define DBIO_VERDICT_MAX_RUNS 1024 /* a side; more are left out, the last first */
 
 /* One value a run: a mean, a rate, a percentile of the whole run. */
@@ -38,23 +38,23 @@ struct dbio_verdict_value {
 struct dbio_verdict_question {
         const struct dbio_verdict_value *base, *new_;
         unsigned nr_base, nr_new;
-        const double *history;  /* values of earlier equal runs; used from 5 on */
+        const double *history; /* values of earlier equal runs; used from 5 on */
         unsigned nr_history;
-        bool sessions;          /* values and history are means of sessions, not of runs */
-        bool higher_is_better;  /* IOPS, MiB/s: yes; times: no */
-        bool rate_set;          /* iops or MiB/s of a paced stream that kept its rate on both sides */
-        bool exact;             /* simulated, same seed: no noise, the figure is judged against the margin */
-        double margin;          /* share, 0.05 */
-        double resolution;      /* ln(upper / lower bound of the histogram's bucket), 0 for exact figures */
-        double alpha;           /* 0.05 */
+        bool sessions;         /* values and history are means of sessions, not of runs */
+        bool higher_is_better; /* IOPS, MiB/s: yes; times: no */
+        bool rate_set;         /* iops or MiB/s of a paced stream that kept its rate on both sides */
+        bool exact;            /* simulated, same seed: no noise, the figure is judged against the margin */
+        double margin;         /* share, 0.05 */
+        double resolution;     /* ln(upper / lower bound of the histogram's bucket), 0 for exact figures */
+        double alpha;          /* 0.05 */
 };
 
 struct dbio_verdict {
         enum dbio_verdict_word word;
-        bool computed;      /* effect, bounds and p are there */
+        bool computed; /* effect, bounds and p are there */
         bool exact, sessions;
-        bool interleaved;   /* base and new took turns; else a drift of the machine is in the difference */
-        double base, new_;  /* geometric means of the runs; arithmetic where a value is not above 0; NAN for none */
+        bool interleaved;  /* base and new took turns; else a drift of the machine is in the difference */
+        double base, new_; /* geometric means of the runs; arithmetic where a value is not above 0; NAN for none */
         struct dbio_stat_effect effect;
         double low95, high95, low90, high90; /* of effect.b */
         double p, tost_p;
@@ -62,9 +62,9 @@ struct dbio_verdict {
         unsigned holm_rows; /* rows of the table, where correction took the verdict away; else 0 */
         double margin;
         bool higher_is_better;
-        double wanted;          /* a smaller |b| … */
-        unsigned repetitions;   /* … and the runs a side that would show it; 0 = none worth naming */
-        char why[128];          /* of rule 1: why nothing is computed */
+        double wanted;        /* a smaller |b| … */
+        unsigned repetitions; /* … and the runs a side that would show it; 0 = none worth naming */
+        char why[128];        /* of rule 1: why nothing is computed */
 };
 
 void dbio_verdict_decide(const struct dbio_verdict_question *question, struct dbio_verdict *verdict);

@@ -57,7 +57,7 @@ struct made {
         int seed, simulated, valid;
         int minute; /* of the day */
         double iops, mean_ms, commit_ms;
-        int ramp;   /* percent lost from the first second to the last */
+        int ramp; /* percent lost from the first second to the last */
 };
 
 /* Response times of a key: 900 of 1,000 at the mean, the rest at four times that. */
@@ -69,8 +69,10 @@ static inline void make_histogram(int64_t phase, int64_t key, double mean_ns)
 
         for (int i = 0; i < 1000; i++)
                 dbio_hist_add(hist, (uint64_t)(mean_ns * (i < 900 ? 1 : 4)));
-        ck_assert_int_eq(dbio_db_run(store, &err, "UPDATE total SET response_hist = ? WHERE phase_id = ? AND key_no = ?", "bii",
-                                     (const void *)code, dbio_hist_encode(hist, code), phase, key), 0);
+        ck_assert_int_eq(dbio_db_run(store, &err,
+                                     "UPDATE total SET response_hist = ? WHERE phase_id = ? AND key_no = ?", "bii",
+                                     (const void *)code, dbio_hist_encode(hist, code), phase, key),
+                         0);
         free(hist);
         free(code);
 }
@@ -86,10 +88,11 @@ static inline void make_run(const struct made *m)
             "(%lld, 'u%lld', %lld, 1, '%s', 'w', %s%s%s, %d, 'io_uring', %d, 'complete', %d, 'late', "
             "'2026-11-30T%02d:%02d:00Z', 120000000000, '1.0', '{\"kernel\": \"6.1\", \"uptime\": %lld}', "
             "'[{\"name\": \"data\", \"scheduler\": \"%s\"}]')",
-            (long long)m->id, (long long)m->id, (long long)m->set, m->label, m->hash ? "'" : "", m->hash ? m->hash : "NULL",
-            m->hash ? "'" : "", m->seed, m->simulated, m->valid, m->minute / 60, m->minute % 60, (long long)m->id,
-            m->label);
-        sql("INSERT INTO phase (phase_id, run_id, position, name, interval_ns, duration_ns, ended, foreign_share) VALUES "
+            (long long)m->id, (long long)m->id, (long long)m->set, m->label, m->hash ? "'" : "",
+            m->hash ? m->hash : "NULL", m->hash ? "'" : "", m->seed, m->simulated, m->valid, m->minute / 60,
+            m->minute % 60, (long long)m->id, m->label);
+        sql("INSERT INTO phase (phase_id, run_id, position, name, interval_ns, duration_ns, ended, foreign_share) "
+            "VALUES "
             "(%lld, %lld, 0, 'mixed', 1000000000, 120000000000, 1, 0.002)",
             (long long)phase, (long long)m->id);
         sql("INSERT INTO stream (phase_id, stream_no, name, pattern, threads, flags) VALUES (%lld, 0, 'reads', 'p', 1, "
@@ -111,7 +114,8 @@ static inline void make_run(const struct made *m)
             m->mean_ms * 2e6, m->mean_ms * 8e6);
         make_histogram(phase, 0, m->mean_ms * 1e6);
         for (int e = 0; e < 2; e++) {
-                sql("INSERT INTO episode (phase_id, stream_no, episode, begin_ns, end_ns) VALUES (%lld, 1, %d, %d000000000, "
+                sql("INSERT INTO episode (phase_id, stream_no, episode, begin_ns, end_ns) VALUES (%lld, 1, %d, "
+                    "%d000000000, "
                     "%d000000000)",
                     (long long)phase, e + 1, 30 + 60 * e, 31 + 60 * e);
                 sql("INSERT INTO recovery VALUES (%lld, 0, 1, %d, %d000000000, %d000000000, %d000000000, %f, %f)",
@@ -129,10 +133,16 @@ static inline void make_run(const struct made *m)
 static const double wobble[] = {0.995, 1.005, 1.0, 1.012, 0.99};
 
 /* Two sets of n runs; base and new take turns where asked. */
-static inline void make_sets(unsigned n, double factor, bool turns, const char *hash, const char *other_hash, int simulated)
+static inline void make_sets(unsigned n, double factor, bool turns, const char *hash, const char *other_hash,
+                             int simulated)
 {
         for (unsigned i = 0; i < n; i++) {
-                struct made m = {.set = 1, .label = "raid10", .hash = hash, .seed = 1, .simulated = simulated, .valid = 1,
+                struct made m = {.set = 1,
+                                 .label = "raid10",
+                                 .hash = hash,
+                                 .seed = 1,
+                                 .simulated = simulated,
+                                 .valid = 1,
                                  .commit_ms = 0.5};
 
                 m.id = turns ? 2 * i + 1 + (i & 1) : i + 1;

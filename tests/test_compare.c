@@ -37,7 +37,8 @@ static char *text_of(const struct dbio_comparison *comparison)
         if (getenv("DBIO_TEST_PRINT"))
                 fprintf(stderr, "%s\n", text);
         for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
-                ck_assert_msg(strcspn(line, "\n") <= 100, "wider than 100 columns: %.*s", (int)strcspn(line, "\n"), line);
+                ck_assert_msg(strcspn(line, "\n") <= 100, "wider than 100 columns: %.*s", (int)strcspn(line, "\n"),
+                              line);
         return text;
 }
 
@@ -62,11 +63,10 @@ static json_t *row_of(json_t *root, const char *stream, const char *figure, cons
         json_t *row;
         size_t i;
 
-        json_array_foreach(json_object_get(root, "rows"), i, row)
-                if (!strcmp(json_string_value(json_object_get(row, "stream")), stream) &&
-                    !strcmp(json_string_value(json_object_get(row, "figure")), figure) &&
-                    !strcmp(json_string_value(json_object_get(row, "window")), window))
-                        return row;
+        json_array_foreach(json_object_get(root, "rows"), i,
+                           row) if (!strcmp(json_string_value(json_object_get(row, "stream")), stream) &&
+                                    !strcmp(json_string_value(json_object_get(row, "figure")), figure) &&
+                                    !strcmp(json_string_value(json_object_get(row, "window")), window)) return row;
         ck_abort_msg("no row %s %s %s", stream, figure, window);
 }
 
@@ -132,8 +132,12 @@ END_TEST
 START_TEST(demand_differs)
 {
         const struct dbio_compare_gate gate = {
-                .limit = {.text = "reads.iops > -5%", .stream = "reads", .kind = -1, .stat = DBIO_LIMIT_IOPS,
-                          .comparison = DBIO_COMPARE_GT, .value = -0.05},
+                .limit = {.text = "reads.iops > -5%",
+                          .stream = "reads",
+                          .kind = -1,
+                          .stat = DBIO_LIMIT_IOPS,
+                          .comparison = DBIO_COMPARE_GT,
+                          .value = -0.05},
                 .relative = true,
         };
         struct dbio_comparison *c;
@@ -142,8 +146,9 @@ START_TEST(demand_differs)
 
         open_store();
         make_sets(3, 0.8, true, "h1", "h2", 0);
-        c = compare(3, true, &(struct dbio_compare_options){
-                        .differences = "streams.checkpoint.every      60s -> 10s\n", .ngates = 1, .gates = &gate});
+        c = compare(3, true,
+                    &(struct dbio_compare_options){
+                            .differences = "streams.checkpoint.every      60s -> 10s\n", .ngates = 1, .gates = &gate});
         text = text_of(c);
         has(text, "demand   DIFFERS: no verdict");
         has(text, "VERDICT  none: the demand is NOT the same, so this says nothing about the storage.\n"
@@ -218,10 +223,20 @@ END_TEST
 START_TEST(gates_and_limits)
 {
         const struct dbio_compare_gate gates[] = {
-                {{.text = "reads.iops > -5%", .stream = "reads", .kind = -1, .stat = DBIO_LIMIT_IOPS,
-                  .comparison = DBIO_COMPARE_GT, .value = -0.05}, true},
-                {{.text = "log.commit.mean < 2ms", .stream = "log", .kind = 4, .stat = DBIO_LIMIT_MEAN,
-                  .comparison = DBIO_COMPARE_LT, .value = 2e6}, false},
+                {{.text = "reads.iops > -5%",
+                  .stream = "reads",
+                  .kind = -1,
+                  .stat = DBIO_LIMIT_IOPS,
+                  .comparison = DBIO_COMPARE_GT,
+                  .value = -0.05},
+                 true},
+                {{.text = "log.commit.mean < 2ms",
+                  .stream = "log",
+                  .kind = 4,
+                  .stat = DBIO_LIMIT_MEAN,
+                  .comparison = DBIO_COMPARE_LT,
+                  .value = 2e6},
+                 false},
         };
         struct dbio_comparison *c;
         char *text, *xml = NULL;
@@ -261,8 +276,15 @@ START_TEST(not_steady_gives_no_verdict)
 
         open_store();
         for (int i = 0; i < 6; i++) {
-                struct made m = {.id = i + 1, .set = 1 + i % 2, .label = i % 2 ? "new" : "base", .hash = "h", .seed = 1,
-                                 .valid = 1, .minute = 3 * i, .commit_ms = 0.5, .ramp = i % 2 ? 40 + i : 0};
+                struct made m = {.id = i + 1,
+                                 .set = 1 + i % 2,
+                                 .label = i % 2 ? "new" : "base",
+                                 .hash = "h",
+                                 .seed = 1,
+                                 .valid = 1,
+                                 .minute = 3 * i,
+                                 .commit_ms = 0.5,
+                                 .ramp = i % 2 ? 40 + i : 0};
 
                 m.iops = 4000 * wobble[i % 5];
                 m.mean_ms = 76e3 / m.iops;
@@ -271,7 +293,8 @@ START_TEST(not_steady_gives_no_verdict)
         c = NULL;
         ck_assert_int_eq(dbio_compare_open(&c, store, &(struct dbio_compare_ids){"a", (int64_t[]){1, 3, 5}, 3},
                                            &(struct dbio_compare_ids){"b", (int64_t[]){2, 4, 6}, 3},
-                                           &(struct dbio_compare_options){0}, NULL), 0);
+                                           &(struct dbio_compare_options){0}, NULL),
+                         0);
         text = text_of(c);
         /* The last third is below the first; a third of 40 s holds no whole period of 60 s. */
         ck_assert_ptr_null(strstr(text, "not steady"));
@@ -280,7 +303,8 @@ START_TEST(not_steady_gives_no_verdict)
         sql("UPDATE episode SET begin_ns = begin_ns / 3, end_ns = end_ns / 3");
         ck_assert_int_eq(dbio_compare_open(&c, store, &(struct dbio_compare_ids){"a", (int64_t[]){1, 3, 5}, 3},
                                            &(struct dbio_compare_ids){"b", (int64_t[]){2, 4, 6}, 3},
-                                           &(struct dbio_compare_options){0}, NULL), 0);
+                                           &(struct dbio_compare_options){0}, NULL),
+                         0);
         text = text_of(c);
         has(text, "mixed is not steady");
         has(text, "cannot tell");
@@ -298,8 +322,14 @@ START_TEST(history_tells_the_noise)
 
         open_store();
         for (int i = 0; i < 7; i++) {
-                struct made m = {.id = i + 1, .set = i < 5 ? 1 : i + 1, .label = "raid10", .hash = "h", .seed = 1, .valid = 1,
-                                 .minute = 3 * i, .commit_ms = 0.5};
+                struct made m = {.id = i + 1,
+                                 .set = i < 5 ? 1 : i + 1,
+                                 .label = "raid10",
+                                 .hash = "h",
+                                 .seed = 1,
+                                 .valid = 1,
+                                 .minute = 3 * i,
+                                 .commit_ms = 0.5};
 
                 m.iops = i < 6 ? 4000 * wobble[i % 5] : 3000;
                 m.mean_ms = 76e3 / m.iops;
@@ -307,7 +337,8 @@ START_TEST(history_tells_the_noise)
         }
         ck_assert_int_eq(dbio_compare_open(&c, store, &(struct dbio_compare_ids){"a", (int64_t[]){6}, 1},
                                            &(struct dbio_compare_ids){"b", (int64_t[]){7}, 1},
-                                           &(struct dbio_compare_options){0}, NULL), 0);
+                                           &(struct dbio_compare_options){0}, NULL),
+                         0);
         text = text_of(c);
         has(text, "raid10 #7 is SLOWER.");
         has(text, "noise from 5 earlier runs");
@@ -328,8 +359,14 @@ START_TEST(sessions_tell_what_days_differ_by)
 
         open_store();
         for (int i = 0; i < 21; i++) {
-                struct made m = {.id = i + 1, .set = i / 3 * 3 + 1, .label = "raid10", .hash = "h", .seed = 1, .valid = 1,
-                                 .minute = i / 3 * 180 + 3 * (i % 3), .commit_ms = 0.5};
+                struct made m = {.id = i + 1,
+                                 .set = i / 3 * 3 + 1,
+                                 .label = "raid10",
+                                 .hash = "h",
+                                 .seed = 1,
+                                 .valid = 1,
+                                 .minute = i / 3 * 180 + 3 * (i % 3),
+                                 .commit_ms = 0.5};
 
                 m.iops = 4000 * days[i / 3] * (1 + 0.001 * (i % 3 - 1));
                 m.mean_ms = 76e3 / m.iops;
@@ -337,7 +374,8 @@ START_TEST(sessions_tell_what_days_differ_by)
         }
         ck_assert_int_eq(dbio_compare_open(&c, store, &(struct dbio_compare_ids){"a", (int64_t[]){16, 17, 18}, 3},
                                            &(struct dbio_compare_ids){"b", (int64_t[]){19, 20, 21}, 3},
-                                           &(struct dbio_compare_options){0}, NULL), 0);
+                                           &(struct dbio_compare_options){0}, NULL),
+                         0);
         text = text_of(c);
         has(text, "what sessions differ by is known from");
         has(text, "one session each shows");

@@ -58,8 +58,15 @@ END_TEST
 START_TEST(sentences)
 {
         struct dbio_interference_figures figures = {
-                .other = "checkpoint", .stream = "user-reads", .op = "read", .quiet_iops = 3755, .affected_iops = 2060,
-                .quiet_mean_ns = 20.2e6, .affected_mean_ns = 36.9e6, .affected_ns = 7.1e9, .period_ns = 60e9,
+                .other = "checkpoint",
+                .stream = "user-reads",
+                .op = "read",
+                .quiet_iops = 3755,
+                .affected_iops = 2060,
+                .quiet_mean_ns = 20.2e6,
+                .affected_mean_ns = 36.9e6,
+                .affected_ns = 7.1e9,
+                .period_ns = 60e9,
                 .effect = {.episodes = 4, .runs = 1, .change = -0.4514, .bounded = true, .low = -0.47, .high = -0.43},
         };
         char text[512];

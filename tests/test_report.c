@@ -103,8 +103,10 @@ END_TEST
 static void check_figures(const char *dom)
 {
         struct dbio_err err = {0};
-        sqlite3_stmt *stmt = dbio_db_query(store, &err, "SELECT run_id, phase, stream, kind, iops, response_mean_ns, "
-                                                        "response_p99_ns FROM v_phase WHERE run_id IN (1, 2)", "");
+        sqlite3_stmt *stmt = dbio_db_query(store, &err,
+                                           "SELECT run_id, phase, stream, kind, iops, response_mean_ns, "
+                                           "response_p99_ns FROM v_phase WHERE run_id IN (1, 2)",
+                                           "");
         static const char *const names[] = {"iops", "response_mean_ns", "response_p99_ns"};
         unsigned rows = 0;
 
@@ -114,14 +116,16 @@ static void check_figures(const char *dom)
                 const char *at, *end;
 
                 snprintf(row, sizeof row, "data-run=\"%d\" data-phase=\"%s\" data-stream=\"%s\" data-kind=\"%s\"",
-                         sqlite3_column_int(stmt, 0), dbio_db_text(stmt, 1), dbio_db_text(stmt, 2), dbio_db_text(stmt, 3));
+                         sqlite3_column_int(stmt, 0), dbio_db_text(stmt, 1), dbio_db_text(stmt, 2),
+                         dbio_db_text(stmt, 3));
                 at = strstr(dom, row);
                 ck_assert_msg(at != NULL, "no row %s", row);
                 end = strstr(at, "</tr>");
                 for (int i = 0; i < 3; i++) {
                         const char *found;
 
-                        snprintf(cell, sizeof cell, "data-n=\"%s\" data-v=\"%.9g\"", names[i], sqlite3_column_double(stmt, 4 + i));
+                        snprintf(cell, sizeof cell, "data-n=\"%s\" data-v=\"%.9g\"", names[i],
+                                 sqlite3_column_double(stmt, 4 + i));
                         found = strstr(at, cell);
                         ck_assert_msg(found && found < end, "%s: no %s", row, cell);
                 }
@@ -145,8 +149,10 @@ START_TEST(browser_shows_what_the_database_has)
         file = fopen(name, "w");
         fputs(text, file);
         fclose(file);
-        snprintf(command, sizeof command, "HOME=%s timeout 50 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
-                 "--user-data-dir=%s/profile --enable-logging=stderr --dump-dom file://%s 2>%s/log", folder, folder, name, folder);
+        snprintf(command, sizeof command,
+                 "HOME=%s timeout 50 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
+                 "--user-data-dir=%s/profile --enable-logging=stderr --dump-dom file://%s 2>%s/log",
+                 folder, folder, name, folder);
         file = popen(command, "r");
         dom = read_all(file);
         ck_assert_int_eq(pclose(file), 0);

@@ -49,7 +49,8 @@ START_TEST(t_quantiles)
 
         json_array_foreach(json_object_get(json_object_get(all, "t_quantile"), "table"), i, entry)
                 close_to(dbio_stat_t_quantile(at(entry, 1), at(entry, 0)), at(entry, 2), 1e-7, "t quantile");
-        json_array_foreach(json_object_get(json_object_get(all, "t_quantile"), "frac"), i, entry) {
+        json_array_foreach(json_object_get(json_object_get(all, "t_quantile"), "frac"), i, entry)
+        {
                 close_to(dbio_stat_t_quantile(at(entry, 1), at(entry, 0)), at(entry, 2), 1e-7, "t quantile");
                 close_to(dbio_stat_t_quantile(1 - at(entry, 1), at(entry, 0)), -at(entry, 2), 1e-7, "lower tail");
         }
@@ -99,8 +100,7 @@ START_TEST(minimum_counts)
         size_t i;
 
         json_array_foreach(json_object_get(json_object_get(all, "order_statistic_ci_ranks"), "min_n_for_upper_bound"),
-                           i, entry)
-                ck_assert_double_eq(dbio_stat_quantile_min_count(at(entry, 0)), at(entry, 1));
+                           i, entry) ck_assert_double_eq(dbio_stat_quantile_min_count(at(entry, 0)), at(entry, 1));
         json_decref(all);
 }
 END_TEST
@@ -139,7 +139,7 @@ START_TEST(two_samples)
                 const double *base, *new_;
                 unsigned nr_base, nr_new;
         } cases[] = {
-                {"A_B5", set_a, set_b, 5, 5}, {"A_C5", set_a, set_c, 5, 5}, {"A_B3", set_a, set_b, 3, 3},
+                {"A_B5", set_a, set_b, 5, 5}, {"A_C5", set_a, set_c, 5, 5},  {"A_B3", set_a, set_b, 3, 3},
                 {"A_C3", set_a, set_c, 3, 3}, {"A5_B3", set_a, set_b, 5, 3},
         };
         json_t *all = vectors();
@@ -329,7 +329,8 @@ START_TEST(snia_rounds)
         json_t *all = vectors(), *entry;
         size_t i;
 
-        json_array_foreach(json_object_get(json_object_get(all, "snia_5_rounds"), "table"), i, entry) {
+        json_array_foreach(json_object_get(json_object_get(all, "snia_5_rounds"), "table"), i, entry)
+        {
                 double rounds[5];
                 struct dbio_stat_snia snia;
 
@@ -408,7 +409,8 @@ START_TEST(bootstrap)
         close_to(spread.low, at(json_object_get(want, "pctl95_sorted_index_49_1949"), 0), 1e-12, "low");
         close_to(spread.high, at(json_object_get(want, "pctl95_sorted_index_49_1949"), 1), 1e-12, "high");
         json_array_foreach(json_object_get(json_object_get(all, "circular_block_bootstrap_exact_se_of_mean"), "table"),
-                           i, entry) {
+                           i, entry)
+        {
                 ck_assert_int_eq(dbio_stat_bootstrap(values, nr, (unsigned)at(entry, 0), 4000, 7, &spread), 0);
                 close_to(spread.se, at(entry, 1), 3 / sqrt(2 * 4000.0), "exact se of the resampled mean");
         }

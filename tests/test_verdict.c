@@ -65,8 +65,13 @@ static struct shares simulate(const struct noise *noise, unsigned n, double chan
 
         for (int trial = 0; trial < TRIALS; trial++) {
                 struct dbio_verdict_value side[2][8];
-                struct dbio_verdict_question question = {.base = side[0], .new_ = side[1], .nr_base = n, .nr_new = n,
-                                                         .higher_is_better = true, .margin = 0.05, .alpha = 0.05};
+                struct dbio_verdict_question question = {.base = side[0],
+                                                         .new_ = side[1],
+                                                         .nr_base = n,
+                                                         .nr_new = n,
+                                                         .higher_is_better = true,
+                                                         .margin = 0.05,
+                                                         .alpha = 0.05};
                 struct dbio_verdict verdict;
                 struct dbio_gate_answer answer;
                 unsigned at[2] = {0, 0};
@@ -97,9 +102,11 @@ static struct shares simulate(const struct noise *noise, unsigned n, double chan
         shares.gate_fail *= 100.0 / TRIALS;
         shares.sd *= 100.0 / TRIALS;
         if (getenv("DBIO_TEST_PRINT"))
-                fprintf(stderr, "n %u change %g drift %g: same %.1f cannot %.1f faster %.1f slower %.1f pass %.1f "
-                        "fail %.1f sd %.2f\n", n, change, drift, shares.same, shares.cannot, shares.faster,
-                        shares.slower, shares.gate_pass, shares.gate_fail, shares.sd);
+                fprintf(stderr,
+                        "n %u change %g drift %g: same %.1f cannot %.1f faster %.1f slower %.1f pass %.1f "
+                        "fail %.1f sd %.2f\n",
+                        n, change, drift, shares.same, shares.cannot, shares.faster, shares.slower, shares.gate_pass,
+                        shares.gate_fail, shares.sd);
         return shares;
 }
 
@@ -176,8 +183,13 @@ static struct dbio_verdict decide(const double *base, unsigned nr_base, const do
 
         fill(a, base, nr_base, 0, turns ? 2 : 1);
         fill(b, new_, nr_new, turns ? 1 : 100, turns ? 2 : 1);
-        dbio_verdict_decide(&(struct dbio_verdict_question){.base = a, .new_ = b, .nr_base = nr_base, .nr_new = nr_new,
-                                                            .higher_is_better = true, .margin = 0.05, .alpha = 0.05,
+        dbio_verdict_decide(&(struct dbio_verdict_question){.base = a,
+                                                            .new_ = b,
+                                                            .nr_base = nr_base,
+                                                            .nr_new = nr_new,
+                                                            .higher_is_better = true,
+                                                            .margin = 0.05,
+                                                            .alpha = 0.05,
                                                             .exact = exact},
                             &verdict);
         return verdict;
@@ -261,9 +273,15 @@ END_TEST
 START_TEST(history_allows_one_run_a_side)
 {
         const struct dbio_verdict_value base = {10000, 0}, new_ = {8000, 1};
-        struct dbio_verdict_question question = {.base = &base, .new_ = &new_, .nr_base = 1, .nr_new = 1,
-                                                 .history = a5, .nr_history = 5, .higher_is_better = true,
-                                                 .margin = 0.05, .alpha = 0.05};
+        struct dbio_verdict_question question = {.base = &base,
+                                                 .new_ = &new_,
+                                                 .nr_base = 1,
+                                                 .nr_new = 1,
+                                                 .history = a5,
+                                                 .nr_history = 5,
+                                                 .higher_is_better = true,
+                                                 .margin = 0.05,
+                                                 .alpha = 0.05};
         struct dbio_verdict verdict;
         char text[400];
 
@@ -286,9 +304,14 @@ START_TEST(no_spread_falls_back_on_the_resolution)
 
         fill(a, same, 3, 0, 1);
         fill(b, next, 3, 10, 1);
-        dbio_verdict_decide(&(struct dbio_verdict_question){.base = a, .new_ = b, .nr_base = 3, .nr_new = 3,
-                                                            .margin = 0.05, .alpha = 0.05,
-                                                            .resolution = log(129 / 128.0)}, &verdict);
+        dbio_verdict_decide(&(struct dbio_verdict_question){.base = a,
+                                                            .new_ = b,
+                                                            .nr_base = 3,
+                                                            .nr_new = 3,
+                                                            .margin = 0.05,
+                                                            .alpha = 0.05,
+                                                            .resolution = log(129 / 128.0)},
+                            &verdict);
         ck_assert_double_eq_tol(verdict.effect.se, log(129 / 128.0) / sqrt(12) * sqrt(2 / 3.0), 1e-15);
         ck_assert_int_eq(verdict.word, DBIO_VERDICT_SAME);
 }
@@ -319,8 +342,13 @@ START_TEST(paced_rate_is_no_verdict)
 
         fill(a, a5, 3, 0, 1);
         fill(b, b5, 3, 10, 1);
-        dbio_verdict_decide(&(struct dbio_verdict_question){.base = a, .new_ = b, .nr_base = 3, .nr_new = 3,
-                                                            .margin = 0.05, .alpha = 0.05, .rate_set = true},
+        dbio_verdict_decide(&(struct dbio_verdict_question){.base = a,
+                                                            .new_ = b,
+                                                            .nr_base = 3,
+                                                            .nr_new = 3,
+                                                            .margin = 0.05,
+                                                            .alpha = 0.05,
+                                                            .rate_set = true},
                             &verdict);
         ck_assert_str_eq(dbio_verdict_word_name(verdict.word), "rate set by schedule");
 }
@@ -334,8 +362,9 @@ static struct dbio_gate_answer judge(struct dbio_gate gate, const double *base, 
         if (base)
                 fill(a, base, nr, 0, 1);
         fill(b, new_, nr, 100, 1);
-        dbio_gate_judge(&gate, &(struct dbio_verdict_question){.base = a, .new_ = b, .nr_base = base ? nr : 0,
-                                                               .nr_new = nr}, &answer);
+        dbio_gate_judge(&gate,
+                        &(struct dbio_verdict_question){.base = a, .new_ = b, .nr_base = base ? nr : 0, .nr_new = nr},
+                        &answer);
         return answer;
 }
 
@@ -386,8 +415,9 @@ START_TEST(numbers)
         static const struct {
                 double value;
                 const char *want;
-        } shorts[] = {{41200, "41,200"}, {1234567.8, "1,234,568"}, {158.4, "158"}, {20.17, "20.2"}, {1.8, "1.80"},
-                      {0.0854, "0.085"}, {0, "0"}, {-0.0, "0"}, {999.6, "1,000"}, {99.97, "100"}, {9.996, "10.0"}};
+        } shorts[] = {{41200, "41,200"}, {1234567.8, "1,234,568"}, {158.4, "158"}, {20.17, "20.2"},
+                      {1.8, "1.80"},     {0.0854, "0.085"},        {0, "0"},       {-0.0, "0"},
+                      {999.6, "1,000"},  {99.97, "100"},           {9.996, "10.0"}};
 
         for (unsigned i = 0; i < sizeof shorts / sizeof *shorts; i++)
                 ck_assert_str_eq(dbio_number_short(text, sizeof text, shorts[i].value), shorts[i].want);
