@@ -219,8 +219,9 @@ static bool find_victim(struct cleaner *self)
                         continue;
                 }
                 if (map->nold) { /* dirtied by another stream of the map */
-                        for (self->victim = map->old_from; !is_old(map, self->victim);)
-                                self->victim++;
+                        self->victim = map->old_from;
+                        while (!is_old(map, self->victim))
+                                self->victim += map->old[self->victim / 64] >> self->victim % 64 ? 1 : 64 - self->victim % 64;
                         self->have_victim = true;
                         return true;
                 }

@@ -1,6 +1,7 @@
 /* InnoDB's redo log: 512-byte blocks through the page cache, made durable by fsync. */
 #include <math.h>
 
+#include "patterns/common.h"
 #include "patterns/logtail.h"
 
 struct config {
@@ -87,10 +88,12 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                 .sync_every = 1,
                 .datasync = many_files, /* innodb_use_fdatasync */
         };
-        const struct dbio_geometry *target = &env->targets[keys->target];
+        struct dbio_space space;
 
-        if (capacity != DBIO_UNSET && capacity > target->file_size * target->nfiles)
-                return dbio_pattern_fault(err, "redo_log_capacity", "is more than its target has");
+        if (dbio_pattern_space(&space, env, keys->target, &keys->region, 4096, err))
+                return -1;
+        if (capacity != DBIO_UNSET && capacity > space.to - space.from)
+                return dbio_pattern_fault(err, "redo_log_capacity", "is more than its target or region has");
         return dbio_logtail_compile(env, keys, &spec, sizeof(struct dbio_logtail), out, err);
 }
 

@@ -1,4 +1,5 @@
 /* Oracle's log writer: all redo that waits goes out in one write, to all members of the group at once. */
+#include "patterns/common.h"
 #include "patterns/logblocks.h"
 
 struct config {
@@ -29,8 +30,8 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *config = opaque;
-        const struct dbio_geometry *target = &env->targets[keys->target];
-        uint64_t all = target->file_size * target->nfiles, size = config->redo_log_size;
+        uint64_t all, size = config->redo_log_size;
+        struct dbio_space space;
         struct dbio_logblocks_spec spec = {
                 .plan = dbio_commit_plan_of(&config->commits),
                 .header = 16,          /* of each block: Steve Adams, redo write size */
@@ -40,10 +41,13 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                 .length = UINT64_MAX,
         };
 
+        if (dbio_pattern_space(&space, env, keys->target, &keys->region, 4096, err))
+                return -1;
+        all = space.to - space.from;
         if (size == DBIO_UNSET)
                 size = all / (all >= (uint64_t)4 << 30 ? 4 : 2);
         if (size > all / 2)
-                return dbio_pattern_fault(err, "redo_log_size", "its target must hold at least two of them");
+                return dbio_pattern_fault(err, "redo_log_size", "its target or region must hold at least two of them");
         spec.segments = (unsigned)(all / size);
         spec.length = spec.segments * size;
         while (spec.max_block > size / 4)

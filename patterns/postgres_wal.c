@@ -81,8 +81,6 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *config = opaque;
-        const struct dbio_geometry *target = &env->targets[keys->target];
-        uint64_t all = target->file_size * target->nfiles;
         struct dbio_logtail_spec spec = {
                 .plan = dbio_commit_plan_of(&config->commits),
                 .style = DBIO_LOG_LEADER,
@@ -90,15 +88,22 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                 .role = DBIO_ROLE_LOG,
                 .block = BLOCK,
                 .header = 24, /* SizeOfXLogShortPHD */
-                .length = all > SEGMENT ? all / SEGMENT * SEGMENT : all,
-                .segments = all > SEGMENT ? (unsigned)(all / SEGMENT) : 1,
+                .length = UINT64_MAX,
+                .segments = 1,
                 .sync_every = 1,
                 .sync_segment = true,
                 .datasync = true,
         };
         struct dbio_stream *checkpoint = config->checkpoint >= 0 ? env->other(env, config->checkpoint) : NULL;
+        struct dbio_space space;
         struct wal *self;
 
+        if (dbio_pattern_space(&space, env, keys->target, &keys->region, BLOCK, err))
+                return -1;
+        if (space.to - space.from > SEGMENT) {
+                spec.segments = (unsigned)((space.to - space.from) / SEGMENT);
+                spec.length = (uint64_t)spec.segments * SEGMENT;
+        }
         if (config->checkpoint >= 0 && (!checkpoint || strcmp(checkpoint->pattern, "postgres.checkpoint")))
                 return dbio_pattern_fault(err, "checkpoint", "must be a postgres.checkpoint stream of the same phase");
         if (dbio_logtail_compile(env, keys, &spec, sizeof *self, out, err))
