@@ -37,28 +37,46 @@ const struct dbio_run_figures *dbio_report_figures(const struct dbio_page *page,
         return dbio_figures_get(&page->sets[set].figures, page->phases[stream->phase].name, stream->name, stream->kind);
 }
 
-/* What one set's streams do to each other, or how its main stream fared. */
+/* The greatest loss among what episodes do; nr where nothing is seen. */
+static unsigned worst_entry(const struct dbio_interference_list *list)
+{
+        unsigned worst = list->nr;
+
+        for (unsigned i = 0; i < list->nr; i++) {
+                if (!dbio_interference_seen(&list->entries[i].figures))
+                        continue;
+                if (worst == list->nr ||
+                    list->entries[i].figures.effect.change < list->entries[worst].figures.effect.change)
+                        worst = i;
+        }
+        return worst;
+}
+
+/* What one set's episodes do to the other streams, or how its main stream fared. */
 static void answer_of_one(struct dbio_page *page)
 {
         const struct dbio_interference_list *list = &page->sets[0].interference;
         const struct dbio_report_stream *stream = dbio_report_main(page);
         const struct dbio_run_figures *figures = stream ? dbio_report_figures(page, 0, stream) : NULL;
         char text[512], iops[DBIO_NUMBER_SIZE], mean[DBIO_NUMBER_SIZE], p99[DBIO_NUMBER_SIZE];
-        bool said = false;
+        unsigned worst = worst_entry(list);
 
         fputs("<h1>", page->out);
-        for (unsigned i = 0; i < list->nr; i++)
-                if (dbio_interference_seen(&list->entries[i].figures)) {
-                        dbio_report_printf(page, "%s%s", said ? " " : "",
-                                           dbio_interference_sentence(text, sizeof text, &list->entries[i].figures));
-                        said = true;
-                }
-        if (!said && figures)
+        if (worst < list->nr)
+                dbio_report_text(page, dbio_interference_sentence(text, sizeof text, &list->entries[worst].figures));
+        else if (figures)
                 dbio_report_printf(page, "%s: %s IOPS, %s ms on average, %s ms at p99.", stream->name,
                                    dbio_number_short(iops, sizeof iops, figures->iops),
                                    dbio_number_short(mean, sizeof mean, figures->response.mean / 1e6),
                                    dbio_number_short(p99, sizeof p99, figures->response.p99 / 1e6));
         fputs("</h1>\n", page->out);
+        for (unsigned i = 0; i < list->nr; i++) {
+                if (i == worst)
+                        continue;
+                fputs("<p class=\"answer\">", page->out);
+                dbio_report_text(page, dbio_interference_sentence(text, sizeof text, &list->entries[i].figures));
+                fputs("</p>\n", page->out);
+        }
 }
 
 static void answer_of_two(struct dbio_page *page)
