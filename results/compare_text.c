@@ -228,8 +228,13 @@ static void say_answer(const struct dbio_comparison *c, struct paragraph *paragr
 }
 
 /* A loss that is more than chance, and more than a trifle. */
-static bool costs(const struct dbio_interference *effect)
+static bool costs(const struct dbio_interference_figures *figures)
 {
+        const struct dbio_interference *effect = &figures->effect;
+
+        /* Commits that waited are made up for in the same window: then the whole of it lost nothing. */
+        if (!(figures->affected_iops < 0.98 * figures->quiet_iops))
+                return false;
         return effect->bounded ? effect->high < 0 && effect->change <= -0.02 : effect->change <= -0.05;
 }
 
@@ -240,7 +245,7 @@ static void say_interference(const struct dbio_comparison *c, struct paragraph *
                 const struct dbio_interference_figures *base = &entry->base, *new_ = &entry->new_;
 
                 if (!base->effect.episodes || !new_->effect.episodes ||
-                    (!costs(&base->effect) && !costs(&new_->effect)))
+                    (!costs(base) && !costs(new_)))
                         continue;
                 say(paragraph, "%s costs %s %.0f %% of the rate on %s and %.0f %% on %s.", entry->other, entry->stream,
                     fmax(0, -100 * base->effect.change), dbio_compare_name(&c->base),

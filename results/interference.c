@@ -68,7 +68,8 @@ static bool rate_falls(const struct dbio_interference_figures *figures)
 {
         const struct dbio_interference *effect = &figures->effect;
 
-        if (!effect->episodes)
+        /* Commits that waited are made up for in the same window: then the whole of it lost nothing. */
+        if (!effect->episodes || figures->affected_iops > 0.99 * figures->quiet_iops)
                 return false;
         return effect->bounded ? effect->high < 0 && effect->change <= -0.01 : effect->change <= -0.05;
 }
