@@ -152,23 +152,47 @@ static bool is_clear(const struct dbio_compare_row *row)
         return row->headline && row->plain.computed && row->plain.word != DBIO_VERDICT_CANNOT_TELL;
 }
 
-/* "reads: 4,001 -> 44,817 IOPS (x 11.2)." of each headline that has an answer. */
+/* Whether a later phase has the same figure: a sentence takes the last. */
+static bool comes_again(const struct dbio_comparison *c, unsigned at)
+{
+        const struct dbio_compare_row *row = &c->rows[at];
+
+        for (unsigned i = at + 1; i < c->nrows; i++)
+                if (!strcmp(c->rows[i].stream, row->stream) && !strcmp(c->rows[i].kind, row->kind) &&
+                    !strcmp(c->rows[i].figure, row->figure) && strncmp(c->rows[i].window, "in ", 3))
+                        return true;
+        return false;
+}
+
+static void say_row(const struct dbio_compare_row *row, struct paragraph *paragraph)
+{
+        char base[DBIO_NUMBER_SIZE], new_[DBIO_NUMBER_SIZE], change[DBIO_NUMBER_SIZE], figure[24];
+        double scale = row->time ? 1e-6 : 1;
+
+        snprintf(figure, sizeof figure, "%s%s", row->time ? "ms " : "", row->figure);
+        say(paragraph, "%s%s: %s -> %s %s (%s).", row->stream, strcmp(row->kind, "commit") ? "" : " commits",
+            dbio_number_short(base, sizeof base, row->plain.base * scale),
+            dbio_number_short(new_, sizeof new_, row->plain.new_ * scale), figure,
+            dbio_number_change(change, sizeof change, row->plain.effect.b,
+                               (row->plain.high95 - row->plain.low95) / 2));
+}
+
+/* "reads: 4,001 -> 44,817 IOPS (x 11.2)." of reads that no schedule paces, then of each headline that has an answer. */
 static void say_figures(const struct dbio_comparison *c, struct paragraph *paragraph)
 {
-        for (unsigned i = 0; i < c->nrows; i++) {
-                const struct dbio_compare_row *row = &c->rows[i];
-                char base[DBIO_NUMBER_SIZE], new_[DBIO_NUMBER_SIZE], change[DBIO_NUMBER_SIZE], figure[24];
-                double scale = row->time ? 1e-6 : 1;
+        for (int rates = 1; rates >= 0; rates--)
+                for (unsigned i = 0; i < c->nrows; i++) {
+                        const struct dbio_compare_row *row = &c->rows[i];
+                        bool rate = !strcmp(row->figure, "IOPS") && !strcmp(row->kind, "read") &&
+                                    strncmp(row->window, "in ", 3);
 
-                if (!is_clear(row))
-                        continue;
-                snprintf(figure, sizeof figure, "%s%s", row->time ? "ms " : "", row->figure);
-                say(paragraph, "%s%s: %s -> %s %s (%s).", row->stream, strcmp(row->kind, "commit") ? "" : " commits",
-                    dbio_number_short(base, sizeof base, row->plain.base * scale),
-                    dbio_number_short(new_, sizeof new_, row->plain.new_ * scale), figure,
-                    dbio_number_change(change, sizeof change, row->plain.effect.b,
-                                       (row->plain.high95 - row->plain.low95) / 2));
-        }
+                        if (comes_again(c, i) || rate != rates)
+                                continue;
+                        if (is_clear(row) ||
+                            (rate && row->verdict.computed && (row->verdict.word == DBIO_VERDICT_FASTER ||
+                                                               row->verdict.word == DBIO_VERDICT_SLOWER)))
+                                say_row(row, paragraph);
+                }
 }
 
 static char *loud_text(char *text, size_t size, const struct dbio_comparison *c, enum dbio_verdict_word word)
