@@ -10,7 +10,9 @@
 #define AHEAD 8
 #define PENDING 64u       /* ops of a source that wait for their log: more are not asked for */
 #define AT_ONCE 100000u   /* ops of a source at one time: more are asked for when time has moved */
+#define AT_ONCE_CUT 16u   /* of one that is driven on for others only */
 #define RETRY_NS 1000     /* for a source that says "now" and gives nothing */
+#define RETRY_CUT_NS 1000000
 
 /* PLANNED: no due times, no rule: needs no clock. */
 enum lane_kind { PLANNED, TIMED, REACTIVE };
@@ -235,8 +237,8 @@ static bool may_fill(const struct explain *e, struct lane *lane)
                 lane->at_ns = e->now_ns;
                 lane->at_once = 0;
         }
-        return !lane->source->ended && !lane->over && lane->npending + 16 <= PENDING && lane->at_once < AT_ONCE &&
-               !is_done(e);
+        return !lane->source->ended && !lane->over && lane->npending + 16 <= PENDING &&
+               lane->at_once < (is_cut(e, lane) ? AT_ONCE_CUT : AT_ONCE) && !is_done(e);
 }
 
 /* Takes all that a reactive source has at this time; true where that may have changed something for others. */
@@ -304,7 +306,7 @@ static void wake_at(struct explain *e, struct lane *lane, uint64_t wake_ns)
         if (lane->over)
                 return;
         if (wake_ns <= e->now_ns)
-                wake_ns = e->now_ns + RETRY_NS;
+                wake_ns = e->now_ns + (is_cut(e, lane) ? RETRY_CUT_NS : RETRY_NS);
         if (wake_ns >= lane->stop_ns || wake_ns >= e->end_ns) {
                 /* a reactive source may still be called by another of its group */
                 if (lane->kind == TIMED || wake_ns != UINT64_MAX || (lane->source->ended && !lane->npending))

@@ -215,7 +215,8 @@ int dbio_rec_write_windows(struct dbio_recorder *rec, uint64_t duration_ns, uint
 
         if (!code)
                 code = dbio_db_exec(rec->store, "CREATE INDEX temp.part_key ON part(key_no)", err);
-        qsort(rec->episodes, rec->nepisodes, sizeof *rec->episodes, by_begin);
+        if (rec->nepisodes)
+                qsort(rec->episodes, rec->nepisodes, sizeof *rec->episodes, by_begin);
         for (unsigned other = 0; !code && other < rec->phase->nstreams; other++) {
                 if (!(rec->phase->streams[other].flags & DBIO_STREAM_EPISODES))
                         continue;
