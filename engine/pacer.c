@@ -842,6 +842,11 @@ unsigned dbio_pacer_inflight(const struct dbio_pacer *p)
         return p->inflight;
 }
 
+unsigned dbio_pacer_commands(const struct dbio_pacer *p)
+{
+        return p->inflight + p->queued;
+}
+
 bool dbio_pacer_busy(const struct dbio_pacer *p)
 {
         return p->begun || p->queued;

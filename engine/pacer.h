@@ -115,6 +115,7 @@ void dbio_pacer_close(struct dbio_pacer *pacer, uint64_t now_ns, bool keep_queue
 void dbio_pacer_finish(struct dbio_pacer *pacer, uint64_t now_ns);
 
 unsigned dbio_pacer_inflight(const struct dbio_pacer *pacer);     /* commands */
+unsigned dbio_pacer_commands(const struct dbio_pacer *pacer);     /* in flight, and ops about to go */
 bool dbio_pacer_busy(const struct dbio_pacer *pacer);             /* ops begun and not over, or about to begin */
 unsigned dbio_pacer_left(const struct dbio_pacer *pacer, bool finite); /* lanes not at their end (finite ones only) */
 bool dbio_pacer_spent(const struct dbio_pacer *pacer);            /* the phase's ops have all been let go */

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 64u
+#define BATCH 64u     /* most ios in a call */
+#define BATCH_MIN 4u
 #define IDLE_NS 50000000u /* longest wait: so soon is a stop noticed */
 #define GRACE_NS 2000000000u /* for the others after one op timed out */
 
@@ -59,28 +60,46 @@ static void stop_all(struct dbio_worker *w, enum dbio_stop why)
 
 /* --- submitting ---------------------------------------------------------------------------------------------------- */
 
-/* Where the ios of a batch begin and end, as bits: two that touch must not go in one call, or the kernel makes one of
- * them. A bit too many only ends a batch early. */
+/* Where the ios of a batch begin and end, hashed to bits: two that touch must not go in one call, or the kernel makes one
+ * of them. Most ios find neither bit set and need not be compared with the rest of the batch. */
 struct edges {
         uint64_t begins[16], ends[16];
 };
 
-static unsigned edge(const struct dbio_worker *w, unsigned file, uint64_t offset)
+/* A byte's place among all that ios may touch: the same for two files on one descriptor. */
+static uint64_t place_of(const struct dbio_worker *w, unsigned file, uint64_t offset)
 {
         const struct dbio_file *at = &w->targets->io_files[file];
-        uint64_t key = (at->base + offset) / 512 + ((uint64_t)(unsigned)(at->fd >= 0 ? at->fd : (int)file) << 48);
 
-        return (unsigned)((key * 0x9E3779B97F4A7C15u) >> 54);
+        return at->base + offset + ((uint64_t)(unsigned)(at->fd >= 0 ? at->fd : (int)file) << 48);
 }
 
-static bool touches(struct edges *edges, const struct dbio_worker *w, const struct dbio_io *io)
+static unsigned bit_of(uint64_t place)
 {
-        unsigned begin = edge(w, io->file, io->offset), end = edge(w, io->file, io->offset + io->length);
+        return (unsigned)((place / 512 * 0x9E3779B97F4A7C15u) >> 54);
+}
 
-        if (edges->ends[begin / 64] >> begin % 64 & 1 || edges->begins[end / 64] >> end % 64 & 1)
+static bool touches_one(const struct dbio_worker *w, unsigned nr, uint64_t begin, uint64_t end)
+{
+        for (unsigned i = 0; i < nr; i++) {
+                const struct dbio_io *io = w->batch[i];
+                uint64_t other = place_of(w, io->file, io->offset);
+
+                if (io->length && (other == end || other + io->length == begin))
+                        return true;
+        }
+        return false;
+}
+
+static bool touches(struct edges *edges, const struct dbio_worker *w, unsigned nr, const struct dbio_io *io)
+{
+        uint64_t begin = place_of(w, io->file, io->offset), end = begin + io->length;
+        unsigned b = bit_of(begin), e = bit_of(end);
+
+        if ((edges->ends[b / 64] >> b % 64 & 1 || edges->begins[e / 64] >> e % 64 & 1) && touches_one(w, nr, begin, end))
                 return true;
-        edges->begins[begin / 64] |= 1ull << begin % 64;
-        edges->ends[end / 64] |= 1ull << end % 64;
+        edges->begins[b / 64] |= 1ull << b % 64;
+        edges->ends[e / 64] |= 1ull << e % 64;
         return false;
 }
 
@@ -150,14 +169,24 @@ static void break_off(struct dbio_worker *w, int error)
         stop_all(w, DBIO_STOP_BROKEN);
 }
 
+/* A quarter of what is in flight: were all of it taken back and sent out in one call, the device would stand idle
+ * meanwhile (8K reads at depth 32 on a virtio disk: 57,000 a second in calls of 32, 70,000 in calls of 8). */
+static unsigned batch_limit(const struct dbio_worker *w)
+{
+        unsigned limit = dbio_pacer_commands(w->pacer) / 4;
+
+        return limit < BATCH_MIN ? BATCH_MIN : limit < BATCH ? limit : BATCH;
+}
+
 /* Fills the batch from the pacer; true where more is to come in another call. */
 static bool make_batch(struct dbio_worker *w, unsigned *nr)
 {
         struct edges edges = {0};
         struct dbio_command command;
 
+        w->limit = batch_limit(w);
         while (w->nfree && dbio_pacer_peek(w->pacer, &command)) {
-                if (*nr == BATCH)
+                if (*nr == BATCH || (*nr >= w->limit && !(command.slot->op.flags & DBIO_OP_ADJACENT)))
                         return true;
                 if (__builtin_expect(command.slot->op.length > w->scratch_bytes && command.slot->op.kind <= DBIO_WRITE, 0)) {
                         break_off(w, EMSGSIZE); /* a source that breaks its stream's max_length */
@@ -165,7 +194,7 @@ static bool make_batch(struct dbio_worker *w, unsigned *nr)
                 }
                 struct dbio_io *io = make_io(w, &command);
 
-                if (io->length && !(command.slot->op.flags & DBIO_OP_ADJACENT) && touches(&edges, w, io))
+                if (io->length && !(command.slot->op.flags & DBIO_OP_ADJACENT) && touches(&edges, w, *nr, io))
                         return true;
                 dbio_pacer_commit(w->pacer, &command);
                 if (!command.number)
@@ -403,6 +432,7 @@ static void prepare(struct dbio_worker *w)
         w->closed = w->abandoned = false;
         w->broken = 0;
         w->ncarried = 0;
+        w->limit = BATCH_MIN;
         w->left = dbio_pacer_left(w->pacer, false);
         w->finite_left = dbio_pacer_left(w->pacer, true);
         w->check_ns = w->timeout_ns / 4;
@@ -429,7 +459,7 @@ static void loop(struct dbio_worker *w)
                         stop_all(w, DBIO_STOP_ENDED); /* nothing can ever happen again */
                         continue;
                 }
-                int nr = w->backend->reap(w->state, done, 1, BATCH, until);
+                int nr = w->backend->reap(w->state, done, 1, w->limit, until);
 
                 w->now_ns = now(w);
                 if (nr < 0) {

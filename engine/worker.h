@@ -86,6 +86,7 @@ struct dbio_worker {
         uint64_t lost_ns;                        /* when an op was found that had timed out */
         unsigned left, finite_left;
         bool closed;
+        unsigned limit;                          /* ios in a call, for now */
         unsigned ncarried;
         struct dbio_io *batch[64];
 };

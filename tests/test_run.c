@@ -174,7 +174,8 @@ START_TEST(touching_ops_never_share_a_call)
         ck_assert_int_eq(kit_run(kit), 0);
         for (unsigned i = 1; i < kit_nissues; i++)
                 calls += kit_issues[i].call != kit_issues[i - 1].call;
-        ck_assert_uint_lt(calls, 20);
+        /* depth 64: at least a quarter of it a call */
+        ck_assert_uint_le(calls, 640 / 16);
         kit_release(kit);
 }
 END_TEST
