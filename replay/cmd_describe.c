@@ -6,6 +6,7 @@
 #include "engine/backend.h"
 #include "patterns/profile.h"
 #include "patterns/reference.h"
+#include "replay/derive.h"
 #include "results/bands.h"
 
 static void describe_engines(FILE *out)
@@ -20,6 +21,12 @@ static void describe_bands(FILE *out)
         for (const struct dbio_band *band = dbio_bands; band->name; band++)
                 fprintf(out, "  %-10s %s\n", band->name, band->range);
         fprintf(out, "Source: %s\n", dbio_bands_source);
+}
+
+static void describe_formats(FILE *out)
+{
+        fputs("dbio derive FORMAT FILE...: workloads from logs, counters and other tools' job files\n", out);
+        dbio_derive_formats_print(out);
 }
 
 static int describe_pattern(const char *name, struct dbio_err *err)
@@ -42,6 +49,7 @@ static const struct {
         {"patterns", dbio_reference_patterns},
         {"engines", describe_engines},
         {"devices", dbio_profile_list},
+        {"formats", describe_formats},
         {"keys", dbio_reference_keys},
         {"bands", describe_bands},
 };

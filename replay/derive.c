@@ -1,0 +1,16 @@
+#include "replay/derive.h"
+
+#include <string.h>
+
+#include "replay/derive_formats.h"
+
+const struct dbio_derive_format *const dbio_derive_formats[] = {
+        &dbio_derive_errorlog,
+        NULL,
+};
+
+void dbio_derive_formats_print(FILE *out)
+{
+        for (const struct dbio_derive_format *const *format = dbio_derive_formats; *format; format++)
+                fprintf(out, "%-14s %s\n", (*format)->name, (*format)->summary);
+}

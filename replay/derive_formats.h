@@ -1,0 +1,9 @@
+/* The formats of the table in derive.c. */
+#ifndef DBIO_REPLAY_DERIVE_FORMATS_H
+#define DBIO_REPLAY_DERIVE_FORMATS_H
+
+#include "replay/derive.h"
+
+extern const struct dbio_derive_format dbio_derive_errorlog;
+
+#endif
