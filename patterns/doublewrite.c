@@ -25,7 +25,8 @@ static struct dbio_dblwr_instance *instance_of(const struct dbio_dblwr *dblwr, u
 static int place_area(struct dbio_dblwr *dblwr, const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys,
                       const struct dbio_dblwr_keys *own, bool lru, struct dbio_stream *out, struct dbio_err *err)
 {
-        uint64_t unit = (uint64_t)dblwr->batch * dblwr->page, instances = own->instances * 2 < 4 ? 4 : own->instances * 2;
+        uint64_t unit = (uint64_t)dblwr->batch * dblwr->page,
+                 instances = own->instances * 2 < 4 ? 4 : own->instances * 2;
         struct dbio_space space;
         char need[32];
 
@@ -44,7 +45,8 @@ static int place_area(struct dbio_dblwr *dblwr, const struct dbio_pattern_env *e
         if (space.from + dblwr->segments * unit > space.to ||
             space.from / space.file_size != (space.from + dblwr->segments * unit - 1) / space.file_size) {
                 dbio_format_size(space.from + dblwr->segments * unit, need, sizeof need);
-                return dbio_err_set(err, DBIO_USAGE, "the doublewrite area does not fit its target: it reaches to %s", need);
+                return dbio_err_set(err, DBIO_USAGE, "the doublewrite area does not fit its target: it reaches to %s",
+                                    need);
         }
         space.to = space.from + dblwr->segments * unit;
         dbio_stream_add_use(out, dblwr->area, false, true, &space);
@@ -72,7 +74,8 @@ int dbio_dblwr_init(struct dbio_dblwr *dblwr, const struct dbio_pattern_env *env
         if (dblwr->mode == DBIO_DBLWR_OFF)
                 dblwr->batch = ASYNC_PAGES / dblwr->ninstances;
         else if (dblwr->old && dblwr->batch > 128)
-                return dbio_pattern_fault(err, "doublewrite_pages", "two blocks of 64 pages hold at most 128 before 8.0.20");
+                return dbio_pattern_fault(err, "doublewrite_pages",
+                                          "two blocks of 64 pages hold at most 128 before 8.0.20");
         dblwr->fsync_area = dblwr->mode != DBIO_DBLWR_OFF && (dblwr->old || own->flush_method == DBIO_FLUSH_FSYNC);
         dblwr->barriers = dblwr->ninstances == 1;
         if (dblwr->mode != DBIO_DBLWR_OFF && place_area(dblwr, env, keys, own, lru, out, err))
@@ -168,7 +171,8 @@ bool dbio_dblwr_is_ready(const struct dbio_dblwr *dblwr)
 /* ----- ops ----- */
 
 /* The bytes of W1 and W2: the old layout has two blocks of 64 pages. */
-static unsigned area_pages(const struct dbio_dblwr *dblwr, const struct dbio_dblwr_instance *instance, enum dbio_dblwr_step step)
+static unsigned area_pages(const struct dbio_dblwr *dblwr, const struct dbio_dblwr_instance *instance,
+                           enum dbio_dblwr_step step)
 {
         unsigned n = instance->flight.n;
 
@@ -197,8 +201,9 @@ static struct dbio_op step_op(struct dbio_dblwr *dblwr, unsigned i)
         case DBIO_DBLWR_W2:
                 op.offset = dblwr->area_from + instance->segment * dblwr->batch * dblwr->page +
                             (instance->step == DBIO_DBLWR_W2 ? 64 * (uint64_t)dblwr->page : 0);
-                op.length = dblwr->mode == DBIO_DBLWR_DETECT_ONLY ? DETECT_BYTES
-                                                                  : area_pages(dblwr, instance, instance->step) * dblwr->page;
+                op.length = dblwr->mode == DBIO_DBLWR_DETECT_ONLY
+                                    ? DETECT_BYTES
+                                    : area_pages(dblwr, instance, instance->step) * dblwr->page;
                 break;
         case DBIO_DBLWR_F1:
                 op.kind = DBIO_FSYNC;

@@ -1,10 +1,10 @@
-/* InnoDB's doublewrite: how a batch of pages gets to the data files (facts: InnoDB sheet §2.6, §2.11).
+/* InnoDB's doublewrite: how a batch of pages gets to the data files (buf0dblwr.cc, fil0fil.cc).
  *
- * From 8.0.20 on every buffer pool instance has a batch of its own in flight: one write of all its pages to a segment of
- * the doublewrite file, an fsync of that unless the file is O_DIRECT, then the pages one by one, then an fsync of the data
- * files. Before, the whole server has one batch: up to 64 pages to the first block in ibdata1, the rest to the second,
- * an fsync always, the pages, an fsync. detect_only writes 8K of page numbers instead of the pages. Off: the pages and
- * the fsync.
+ * From 8.0.20 on every buffer pool instance has a batch of its own in flight: one write of all its pages to a segment
+ * of the doublewrite file, an fsync of that unless the file is O_DIRECT, then the pages one by one, then an fsync of
+ * the data files. Before, the whole server has one batch: up to 64 pages to the first block in ibdata1, the rest to the
+ * second, an fsync always, the pages, an fsync. detect_only writes 8K of page numbers instead of the pages. Off: the
+ * pages and the fsync.
  *
  * Where only one batch can be in flight its steps carry barriers; with several, each step is given when the step before
  * it in its own batch is done.
@@ -32,6 +32,7 @@ struct dbio_dblwr_keys {
 };
 
 /* Their entries in a field table; presets belong to them. */
+/* clang-format off */
 #define DBIO_DBLWR_FIELDS(type, m)                                                                                     \
         {"page", DBIO_FIELD_SIZE, offsetof(type, m.page), "16K", 4096, 65536, "bytes of a page", "innodb_page_size", 0,\
          NULL, NULL},                                                                                                  \
@@ -53,38 +54,39 @@ struct dbio_dblwr_keys {
 #define DBIO_DBLWR_PRESETS                                                                                             \
         {506, "doublewrite_pages", "120"}, {800, "doublewrite_pages", "4"}, {804, "doublewrite_pages", "128"},         \
         {506, "flush_method", "fsync"}, {804, "flush_method", "o_direct"}
+/* clang-format on */
 
 struct dbio_dblwr_batch {
-        unsigned n;           /* pages */
-        uint64_t *offsets;    /* bytes in the data target */
+        unsigned n;        /* pages */
+        uint64_t *offsets; /* bytes in the data target */
 };
 
 enum dbio_dblwr_step { DBIO_DBLWR_IDLE, DBIO_DBLWR_W1, DBIO_DBLWR_W2, DBIO_DBLWR_F1, DBIO_DBLWR_PAGES, DBIO_DBLWR_F2 };
 
 struct dbio_dblwr_instance {
         struct dbio_dblwr_batch collect, flight;
-        bool forced;             /* collect goes out though it is not full */
+        bool forced;               /* collect goes out though it is not full */
         enum dbio_dblwr_step step; /* of flight */
-        bool given;              /* the step's op has been given; pages: all of them */
-        unsigned next, open;     /* page to be given; ops in flight */
-        uint64_t segment;        /* place of its doublewrite */
+        bool given;                /* the step's op has been given; pages: all of them */
+        unsigned next, open;       /* page to be given; ops in flight */
+        uint64_t segment;          /* place of its doublewrite */
         uint64_t due_ns;
 };
 
 struct dbio_dblwr {
         enum dbio_dblwr_mode mode;
-        bool old;                /* one batch for the server, two blocks */
+        bool old; /* one batch for the server, two blocks */
         bool fsync_area, fsync_data, barriers;
         uint8_t role;
-        uint16_t data, area;     /* targets */
-        uint64_t area_from;      /* bytes */
+        uint16_t data, area; /* targets */
+        uint64_t area_from;  /* bytes */
         uint32_t page;
-        unsigned batch;          /* pages */
+        unsigned batch; /* pages */
         unsigned segments, next_segment;
         unsigned ninstances;
         struct dbio_dblwr_instance *instances;
         uint64_t batches, batch_pages; /* Innodb_dblwr_writes, Innodb_dblwr_pages_written */
-        uint64_t flushed;        /* pages on the data files since the phase's start */
+        uint64_t flushed;              /* pages on the data files since the phase's start */
 };
 
 /* lru: the second file, and its role is lazy_write. Adds the area to out's uses. DBIO_USAGE where it does not fit. */

@@ -2,11 +2,11 @@
 
 #include <math.h>
 
-/* LOG_CHECKPOINT_FREE_PER_THREAD pages for each of 10 + innodb_thread_concurrency (0) threads, and LOG_CHECKPOINT_EXTRA_FREE
- * pages. */
-#define FREE_THREADS 10.0
+/* LOG_CHECKPOINT_FREE_PER_THREAD pages for each of 10 + innodb_thread_concurrency (0) threads, and
+ * LOG_CHECKPOINT_EXTRA_FREE pages. */
+#define FREE_THREADS    10.0
 #define FREE_PER_THREAD 4.0
-#define EXTRA_FREE 8.0
+#define EXTRA_FREE      8.0
 #define LOG_FILE_HEADER 2048.0
 
 static struct dbio_redo_limits limits_before_8_0_30(double capacity, double page)

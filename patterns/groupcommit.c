@@ -167,8 +167,8 @@ static void pass_on(struct dbio_log *log, const struct dbio_log_entry *entry)
         append(next, passed);
 }
 
-/* A commit arrives. With lazy flushing it is done at once, or goes on to the next log at once; what stays here are its bytes,
- * and who needs these to be durable. */
+/* A commit arrives. With lazy flushing it is done at once, or goes on to the next log at once; what stays here are its
+ * bytes, and who needs these to be durable. */
 static void take(struct dbio_log *log, struct dbio_log_entry entry)
 {
         uint64_t at = entry.arrived_ns;
@@ -228,8 +228,9 @@ int dbio_commit_plan_check(const struct dbio_commit_plan *plan, struct dbio_err 
 
         if (rate == sessions) {
                 path = rate ? "commit_rate" : "";
-                dbio_err_set(err, DBIO_USAGE, rate ? "commit_rate and sessions exclude each other: give one of them"
-                                                   : "give commit_rate (open loop) or sessions (closed loop)");
+                dbio_err_set(err, DBIO_USAGE,
+                             rate ? "commit_rate and sessions exclude each other: give one of them"
+                                  : "give commit_rate (open loop) or sessions (closed loop)");
         } else if (rate && plan->think_ns) {
                 path = "think";
                 dbio_err_set(err, DBIO_USAGE, "think is a key of sessions, not of commit_rate");
@@ -246,7 +247,8 @@ double dbio_commit_plan_load(const struct dbio_commit_plan *plan)
 {
         if (dbio_is_set(plan->rate.to_per_s))
                 return fmax(plan->rate.from_per_s, plan->rate.to_per_s);
-        return plan->think_ns && plan->sessions != DBIO_UNSET ? (double)plan->sessions * 1e9 / (double)plan->think_ns : 0;
+        return plan->think_ns && plan->sessions != DBIO_UNSET ? (double)plan->sessions * 1e9 / (double)plan->think_ns
+                                                              : 0;
 }
 
 int dbio_log_init(struct dbio_log *log, const struct dbio_commit_plan *plan, struct dbio_source *source,
@@ -254,7 +256,8 @@ int dbio_log_init(struct dbio_log *log, const struct dbio_commit_plan *plan, str
 {
         bool rate = dbio_is_set(plan->rate.to_per_s), sessions = plan->sessions && plan->sessions != DBIO_UNSET;
 
-        *log = (struct dbio_log){.plan = *plan, .source = source, .start_ns = start_ns, .hold = UINT64_MAX, .next_ns = UINT64_MAX};
+        *log = (struct dbio_log){
+                .plan = *plan, .source = source, .start_ns = start_ns, .hold = UINT64_MAX, .next_ns = UINT64_MAX};
         dbio_rng_init(&log->rng, seed);
         log->needed = sessions ? (unsigned)plan->sessions : rate ? DBIO_LOG_CAPACITY / 2 : 64;
         if (plan->lazy && log->needed < LAZY_ENTRIES)

@@ -23,12 +23,12 @@
 
 /* How commits arrive by themselves: open loop (rate, may be a ramp) or closed loop (sessions). */
 struct dbio_commit_plan {
-        struct dbio_ramp rate;   /* commits/s; NAN = none */
-        int arrival;             /* enum dbio_arrival */
-        uint64_t sessions;       /* DBIO_UNSET or 0 = none; session i's first commit is at i/sessions of think */
-        uint64_t think_ns;       /* commit durable -> the session's next commit */
-        struct dbio_dist bytes;  /* bytes a commit, at least 1 */
-        bool lazy;               /* commits return at once (delayed durability): sessions do not wait */
+        struct dbio_ramp rate;  /* commits/s; NAN = none */
+        int arrival;            /* enum dbio_arrival */
+        uint64_t sessions;      /* DBIO_UNSET or 0 = none; session i's first commit is at i/sessions of think */
+        uint64_t think_ns;      /* commit durable -> the session's next commit */
+        struct dbio_dist bytes; /* bytes a commit, at least 1 */
+        bool lazy;              /* commits return at once (delayed durability): sessions do not wait */
 };
 
 /* The keys of the above as log patterns have them; config structs hold one. */
@@ -44,6 +44,7 @@ extern const char *const dbio_arrival_names[];
 
 /* Their entries in a field table: `type` is the config struct, `m` its member of the above type; default and source of
  * bytes_per_commit are the database's own. */
+/* clang-format off */
 #define DBIO_COMMIT_FIELDS_(type, m, bytes_default, bytes_source)                                                      \
         {"arrival", DBIO_FIELD_ENUM, offsetof(type, m.arrival), "poisson", 0, 0,                                       \
          "how the commits of commit_rate arrive", "judgement: independent sessions", 0, dbio_arrival_names, NULL},     \
@@ -59,6 +60,7 @@ extern const char *const dbio_arrival_names[];
          "open loop: commits a second, whether or not earlier ones are durable", "judgement: no default",              \
          DBIO_FIELD_POSITIVE, NULL, NULL},                                                                             \
         DBIO_COMMIT_FIELDS_(type, m, bytes_default, bytes_source)
+/* clang-format on */
 
 /* A commit of another stream, in the caller's storage, alive until `durable` has been called. */
 struct dbio_log_waiter {
@@ -70,35 +72,35 @@ struct dbio_log_waiter {
 struct dbio_log_entry {
         uint64_t arrived_ns, end; /* end: position after it */
         uint32_t bytes;
-        bool own;                 /* came by the plan: a session waits */
+        bool own; /* came by the plan: a session waits */
         struct dbio_log_waiter *waiter;
 };
 
 struct dbio_log {
         struct dbio_log_position position;
-        struct dbio_source *source;  /* the log pattern's: its report gets the commits */
-        uint64_t start_ns;           /* the log stream's start in the phase */
-        struct dbio_log *next;       /* commits that are durable here go on to this log (binlog), NULL = they end */
-        struct dbio_log *previous;   /* whose `next` this is: gets the sessions back */
+        struct dbio_source *source; /* the log pattern's: its report gets the commits */
+        uint64_t start_ns;          /* the log stream's start in the phase */
+        struct dbio_log *next;      /* commits that are durable here go on to this log (binlog), NULL = they end */
+        struct dbio_log *previous;  /* whose `next` this is: gets the sessions back */
 
-        uint64_t hold;               /* no commit of its own begins once appended has reached this: a log that is full
-                                      * up to its oldest dirty page (InnoDB); UINT64_MAX = never */
+        uint64_t hold; /* no commit of its own begins once appended has reached this: a log that is full
+                        * up to its oldest dirty page (InnoDB); UINT64_MAX = never */
         /* Bytes on top of a commit's own (PostgreSQL's full-page images); NULL = none. */
         uint32_t (*extra)(struct dbio_log *log, uint64_t arrived_ns);
 
         struct dbio_commit_plan plan;
         struct dbio_rng rng;
-        double cumulative;           /* open loop: expected commits up to next_ns */
-        uint64_t drawn;              /* commits drawn so far */
-        uint64_t next_ns;            /* next arrival, UINT64_MAX = none known */
-        uint64_t *ready;             /* closed loop: ring of the times at which idle sessions commit, rising */
+        double cumulative; /* open loop: expected commits up to next_ns */
+        uint64_t drawn;    /* commits drawn so far */
+        uint64_t next_ns;  /* next arrival, UINT64_MAX = none known */
+        uint64_t *ready;   /* closed loop: ring of the times at which idle sessions commit, rising */
         uint64_t ready_head, ready_count;
 
         struct dbio_log_entry *entries; /* ring of the commits that are not durable, in order of arrival */
         unsigned capacity, head, count;
-        unsigned needed;             /* places that own commits must have */
-        unsigned reserved;           /* places kept for waiters of other streams */
-        uint64_t appended_ns;        /* arrival of the newest commit */
+        unsigned needed;      /* places that own commits must have */
+        unsigned reserved;    /* places kept for waiters of other streams */
+        uint64_t appended_ns; /* arrival of the newest commit */
 };
 
 /* ----- for patterns that log through another stream ----- */

@@ -14,13 +14,14 @@ struct config {
 
 static const struct dbio_field fields[] = {
         {"sync_binlog", DBIO_FIELD_COUNT, AT(sync_binlog), "1", 0, 4294967295.0,
-         "fsync after so many groups; 0 = never, the kernel writes it back", "sync_binlog; 0 in 5.6, 1 from 5.7", 0, NULL,
-         NULL},
+         "fsync after so many groups; 0 = never, the kernel writes it back", "sync_binlog; 0 in 5.6, 1 from 5.7", 0,
+         NULL, NULL},
         {"commits_of", DBIO_FIELD_STREAM, AT(commits_of), NULL, 0, 0,
          "the innodb.redo_log stream whose commits go on to this log", "ordered_commit in sql/binlog.cc",
          DBIO_FIELD_REQUIRED, NULL, NULL},
         {"bytes_per_commit", DBIO_FIELD_DIST, AT(bytes), NULL, 0, 0,
-         "bytes a commit adds to the binlog; not given: as many as it added to the redo log", "judgement", 0, NULL, NULL},
+         "bytes a commit adds to the binlog; not given: as many as it added to the redo log", "judgement", 0, NULL,
+         NULL},
         {0},
 };
 

@@ -1,11 +1,11 @@
-/* InnoDB: buffered changes of secondary indexes are merged in the background, up to 8 pages of an aligned window of 8 at
- * a time, within a budget a second. */
+/* InnoDB: buffered changes of secondary indexes are merged in the background, up to 8 pages of an aligned window of 8
+ * at a time, within a budget a second. */
 #include <math.h>
 
 #include "patterns/dist.h"
 #include "patterns/flow.h"
 
-#define AREA 8u /* IBUF_MERGE_AREA */
+#define AREA      8u /* IBUF_MERGE_AREA */
 #define SECOND_NS 1000000000u
 
 struct config {
@@ -14,8 +14,8 @@ struct config {
 };
 
 static const struct dbio_field fields[] = {
-        {"page", DBIO_FIELD_SIZE, offsetof(struct config, page), "16K", 4096, 65536, "bytes of a page", "innodb_page_size", 0,
-         NULL, NULL},
+        {"page", DBIO_FIELD_SIZE, offsetof(struct config, page), "16K", 4096, 65536, "bytes of a page",
+         "innodb_page_size", 0, NULL, NULL},
         {"io_capacity", DBIO_FIELD_FACTOR, offsetof(struct config, io_capacity), "10000", 100, 1e9,
          "pages a second that the budget is a share of; 200 before 8.4", "innodb_io_capacity", 0, NULL, NULL},
         {"budget", DBIO_FIELD_SHARE, offsetof(struct config, share), "5%", 0, 1,
@@ -32,8 +32,8 @@ struct merge {
         struct dbio_rng rng;
         uint64_t page, areas;
         uint64_t next_tick_ns, area;
-        double a_second, budget;   /* pages */
-        unsigned bits;             /* pages of the area still to be read */
+        double a_second, budget; /* pages */
+        unsigned bits;           /* pages of the area still to be read */
         uint16_t target;
 };
 
@@ -99,8 +99,8 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         out->flags &= ~(unsigned)DBIO_STREAM_EPISODES;
         if (env->duration_ns == UINT64_MAX)
                 out->flags |= DBIO_STREAM_ENDLESS;
-        if (dbio_space_init(&self->space, &keys->region, &env->targets[keys->target], AREA * config->page, AREA * config->page,
-                            err))
+        if (dbio_space_init(&self->space, &keys->region, &env->targets[keys->target], AREA * config->page,
+                            AREA * config->page, err))
                 return -1;
         self->page = config->page;
         self->areas = (self->space.to - self->space.from) / (AREA * config->page);

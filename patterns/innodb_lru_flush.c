@@ -20,8 +20,8 @@ struct config {
 static const struct dbio_field fields[] = {
         {"lru_scan_depth", DBIO_FIELD_COUNT, AT(lru_scan_depth), "1024", 100, 1e6,
          "pages of each instance's LRU tail that are looked at each second", "innodb_lru_scan_depth", 0, NULL, NULL},
-        {"dirty_tail", DBIO_FIELD_SHARE, AT(dirty_tail), "10%", 0, 1, "share of them that are dirty", "judgement", 0, NULL,
-         NULL},
+        {"dirty_tail", DBIO_FIELD_SHARE, AT(dirty_tail), "10%", 0, 1, "share of them that are dirty", "judgement", 0,
+         NULL, NULL},
         DBIO_DBLWR_FIELDS(struct config, dblwr),
         {0},
 };
@@ -35,7 +35,7 @@ struct lru {
         struct dbio_space space;
         struct dbio_rng rng;
         uint64_t page, npages;
-        double a_second, rest;      /* pages; what the last rounds owe */
+        double a_second, rest; /* pages; what the last rounds owe */
         uint64_t quota, next_tick_ns;
         bool round, more;
         bool drawn;
@@ -115,7 +115,8 @@ static int check(const struct dbio_stream_keys *keys, const void *opaque, struct
 {
         (void)opaque;
         if (!keys->dirty_map && (dbio_is_set(keys->dirty.density) || dbio_is_set(keys->dirty.pages_per_write)))
-                return dbio_pattern_fault(err, "dirty", "its pages are dirty by dirty_tail, or by the stream whose dirty_map it names");
+                return dbio_pattern_fault(
+                        err, "dirty", "its pages are dirty by dirty_tail, or by the stream whose dirty_map it names");
         return 0;
 }
 
@@ -133,10 +134,12 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                 self->map = env->dirty_map(env, keys->dirty_map);
                 if (!self->map)
                         return dbio_err_set(err, DBIO_BUG, "no memory for dirty map %s", keys->dirty_map);
-                if (dbio_dirty_map_join(self->map, &keys->region, &env->targets[keys->target], (unsigned)self->page, err))
+                if (dbio_dirty_map_join(self->map, &keys->region, &env->targets[keys->target], (unsigned)self->page,
+                                        err))
                         return -1;
                 self->space = self->map->space;
-        } else if (dbio_space_init(&self->space, &keys->region, &env->targets[keys->target], self->page, self->page, err)) {
+        } else if (dbio_space_init(&self->space, &keys->region, &env->targets[keys->target], self->page, self->page,
+                                   err)) {
                 return -1;
         }
         self->npages = (self->space.to - self->space.from) / self->page;

@@ -1,10 +1,10 @@
 /* InnoDB's page cleaner: once a second so many of the oldest dirty pages as adaptive flushing asks for, through
  * doublewrite.
  *
- * The flush list (dirty pages by their oldest change) is not kept: a second copy of what makes pages dirty draws the same
- * sequence again, behind, and what it comes upon is the oldest. `old` in the dirty map are the pages that got dirty
- * before the place where the copy will have caught up (`turn_at`); those that get dirty meanwhile are `fresh` and wait for
- * the next turn, so a page that was flushed and is dirty again goes to the list's end.
+ * The flush list (dirty pages by their oldest change) is not kept: a second copy of what makes pages dirty draws the
+ * same sequence again, behind, and what it comes upon is the oldest. `old` in the dirty map are the pages that got
+ * dirty before the place where the copy will have caught up (`turn_at`); those that get dirty meanwhile are `fresh` and
+ * wait for the next turn, so a page that was flushed and is dirty again goes to the list's end.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 #include "patterns/flushloop.h"
 #include "patterns/logtail.h"
 
-#define SECOND_NS 1000000000u
+#define SECOND_NS  1000000000u
 #define TAKE_IN_NS 20000000u /* how often pages that get dirty are taken in */
-#define SLICE 4096u          /* work on the map in one call */
-#define SAMPLES 1024u
+#define SLICE      4096u     /* work on the map in one call */
+#define SAMPLES    1024u
 
 struct config {
         struct dbio_dblwr_keys dblwr;
@@ -36,8 +36,8 @@ static const struct dbio_field fields[] = {
         {"io_capacity", DBIO_FIELD_FACTOR, AT(io_capacity), "10000", 100, 1e9,
          "pages a second that the loop reckons with; 200 before 8.4", "innodb_io_capacity", 0, NULL, NULL},
         {"io_capacity_max", DBIO_FIELD_FACTOR, AT(io_capacity_max), NULL, 100, 1e9,
-         "most pages a second; twice io_capacity unless given, before 8.4 at least 2000", "innodb_io_capacity_max", 0, NULL,
-         NULL},
+         "most pages a second; twice io_capacity unless given, before 8.4 at least 2000", "innodb_io_capacity_max", 0,
+         NULL, NULL},
         {"max_dirty_pages_pct", DBIO_FIELD_FACTOR, AT(max_dirty_pages_pct), "90", 0, 99.999,
          "percent of the buffer pool that may be dirty; 75 before 8.0", "innodb_max_dirty_pages_pct", 0, NULL, NULL},
         {"max_dirty_pages_pct_lwm", DBIO_FIELD_FACTOR, AT(max_dirty_pages_pct_lwm), "10", 0, 99.999,
@@ -47,11 +47,12 @@ static const struct dbio_field fields[] = {
         {"adaptive_flushing_lwm", DBIO_FIELD_FACTOR, AT(adaptive_flushing_lwm), "10", 0, 70,
          "percent of the redo log's capacity from which its age counts", "innodb_adaptive_flushing_lwm", 0, NULL, NULL},
         {"flush_neighbors", DBIO_FIELD_COUNT, AT(flush_neighbors), "0", 0, 2,
-         "1: dirty pages adjacent to the victim in its 64-page area go along, 2: all dirty ones of the area; 1 before 8.0",
+         "1: dirty pages adjacent to the victim in its 64-page area go along, 2: all dirty ones of the area; 1 before "
+         "8.0",
          "innodb_flush_neighbors", 0, NULL, NULL},
         {"buffer_pool_size", DBIO_FIELD_SIZE, AT(buffer_pool_size), NULL, 5242880, 0x1p60,
-         "what the share of dirty pages is of; the region unless given", "innodb_buffer_pool_size; the default a judgement", 0,
-         NULL, NULL},
+         "what the share of dirty pages is of; the region unless given",
+         "innodb_buffer_pool_size; the default a judgement", 0, NULL, NULL},
         {"dirty_rate", DBIO_FIELD_RATE, AT(dirty_rate), NULL, 0, 0,
          "pages a second that get dirty all the time (one that is dirty already does not count again)",
          "judgement: no default; Innodb_buffer_pool_pages_flushed a second of a steady server",
@@ -90,17 +91,17 @@ struct cleaner {
         const struct dbio_stream *redo;
         double pool_pages, hard_payload;
         unsigned neighbors, area;
-        uint64_t turn_at;            /* event up to which the map's old pages were dirtied */
-        uint64_t event_page;         /* rest of the event that `behind` is at */
+        uint64_t turn_at;    /* event up to which the map's old pages were dirtied */
+        uint64_t event_page; /* rest of the event that `behind` is at */
         unsigned event_left;
-        bool have_victim, more;      /* more: fill has stopped at its slice */
+        bool have_victim, more; /* more: fill has stopped at its slice */
         uint64_t victim, run_at, run_end;
-        uint64_t taken;              /* pages taken off the flush list */
-        uint64_t seen_taken;         /* of them, those that the loop knows of */
+        uint64_t taken;                  /* pages taken off the flush list */
+        uint64_t seen_taken;             /* of them, those that the loop knows of */
         uint64_t paused_ns, taken_in_ns; /* time that dirtying stood still for a full redo log */
         bool held;
-        bool round;                  /* a batch is going on */
-        unsigned quota;              /* pages of it still to be taken */
+        bool round;     /* a batch is going on */
+        unsigned quota; /* pages of it still to be taken */
         uint64_t next_tick_ns;
         bool sync;
         struct sample samples[SAMPLES];
@@ -221,7 +222,8 @@ static bool find_victim(struct cleaner *self)
                 if (map->nold) { /* dirtied by another stream of the map */
                         self->victim = map->old_from;
                         while (!is_old(map, self->victim))
-                                self->victim += map->old[self->victim / 64] >> self->victim % 64 ? 1 : 64 - self->victim % 64;
+                                self->victim +=
+                                        map->old[self->victim / 64] >> self->victim % 64 ? 1 : 64 - self->victim % 64;
                         self->have_victim = true;
                         return true;
                 }
@@ -390,7 +392,10 @@ static void free_source(struct dbio_source *source)
 }
 
 static const struct dbio_source_class class = {
-        .fill = fill, .done = done, .wake = wake, .free = free_source,
+        .fill = fill,
+        .done = done,
+        .wake = wake,
+        .free = free_source,
 };
 
 /* ----- compile ----- */
@@ -400,7 +405,8 @@ static int check(const struct dbio_stream_keys *keys, const void *opaque, struct
         const struct config *config = opaque;
 
         if (dbio_is_set(keys->dirty.density) || dbio_is_set(keys->dirty.pages_per_write))
-                return dbio_pattern_fault(err, "dirty", "density and pages_per_write belong to checkpoints, not to dirty_rate");
+                return dbio_pattern_fault(err, "dirty",
+                                          "density and pages_per_write belong to checkpoints, not to dirty_rate");
         if (dbio_is_set(config->io_capacity_max) && config->io_capacity_max < config->io_capacity)
                 return dbio_pattern_fault(err, "io_capacity_max", "must not be below io_capacity");
         return 0;
@@ -424,8 +430,8 @@ static void set_loop(struct cleaner *self, const struct dbio_stream_keys *keys, 
                 .adaptive_lwm = config->adaptive_flushing_lwm,
                 .adaptive = config->adaptive_flushing,
                 .avg_loops = 30,
-                /* The averages begin at what the workload says, as on a server that has run for a while: from 0 the first
-                 * minutes of each phase would have next to no writes. Judgement. */
+                /* The averages begin at what the workload says, as on a server that has run for a while: from 0 the
+                 * first minutes of each phase would have next to no writes. Judgement. */
                 .page_avg_rate = config->dirty_rate,
         };
         if (self->redo) {
@@ -435,7 +441,8 @@ static void set_loop(struct cleaner *self, const struct dbio_stream_keys *keys, 
                 double rate = dbio_is_set(plan->rate.from_per_s) ? plan->rate.from_per_s : dbio_commit_plan_load(plan);
 
                 self->loop.lsn_avg_rate = rate * dbio_dist_mean(&plan->bytes) * 512 / 496;
-                self->loop.limits = dbio_redo_limits(keys->version, tail->ring.to - tail->ring.from, config->dblwr.page);
+                self->loop.limits =
+                        dbio_redo_limits(keys->version, tail->ring.to - tail->ring.from, config->dblwr.page);
                 self->hard_payload = self->loop.limits.hard * 496 / 512;
         }
 }
@@ -455,7 +462,8 @@ static int make_map(struct cleaner *self, const struct dbio_pattern_env *env, co
         self->map = keys->dirty_map ? env->dirty_map(env, keys->dirty_map) : &self->own;
         if (!self->map)
                 return dbio_err_set(err, DBIO_BUG, "no memory for dirty map %s", keys->dirty_map);
-        if (dbio_dirty_map_join(self->map, &keys->region, &env->targets[keys->target], (unsigned)config->dblwr.page, err) ||
+        if (dbio_dirty_map_join(self->map, &keys->region, &env->targets[keys->target], (unsigned)config->dblwr.page,
+                                err) ||
             dbio_dirty_maker_init(&self->maker, self->map, &plan, err))
                 return -1;
         self->behind = self->maker;

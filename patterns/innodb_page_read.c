@@ -1,5 +1,5 @@
-/* InnoDB: pages that are not in the buffer pool, read one at a time; through a secondary index two, the second after the
- * first. */
+/* InnoDB: pages that are not in the buffer pool, read one at a time; through a secondary index two, the second after
+ * the first. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,8 +12,8 @@ struct config {
 };
 
 static const struct dbio_field fields[] = {
-        {"page", DBIO_FIELD_SIZE, offsetof(struct config, page), "16K", 4096, 65536, "bytes of a page", "innodb_page_size", 0,
-         NULL, NULL},
+        {"page", DBIO_FIELD_SIZE, offsetof(struct config, page), "16K", 4096, 65536, "bytes of a page",
+         "innodb_page_size", 0, NULL, NULL},
         {"pages_per_lookup", DBIO_FIELD_COUNT, offsetof(struct config, pages_per_lookup), "1", 1, 2,
          "2: a leaf of a secondary index, then the row's page, which depends on it; rate and depth are of lookups",
          "buf0rea.cc buf_read_page; the pair a judgement", 0, NULL, NULL},
@@ -32,10 +32,10 @@ struct pairs {
         struct dbio_pace pace;
         struct dbio_slots slots;
         struct dbio_pick pick;
-        uint64_t next_ns;          /* open loop: next arrival */
+        uint64_t next_ns; /* open loop: next arrival */
         uint64_t think_ns;
-        uint64_t depth, running;   /* lookups; depth UINT64_MAX = no cap */
-        uint64_t *free_ns;         /* closed loop: ring of the times at which free slots look up again */
+        uint64_t depth, running; /* lookups; depth UINT64_MAX = no cap */
+        uint64_t *free_ns;       /* closed loop: ring of the times at which free slots look up again */
         uint64_t free_head, free_count;
         uint64_t second_ns[NOTED]; /* ring: when first pages were done */
         unsigned second_head, seconds;
@@ -109,7 +109,8 @@ static void done(struct dbio_source *base, const struct dbio_op *op, const struc
         }
         self->running--;
         if (closed(self))
-                self->free_ns[(self->free_head + self->free_count++) % self->depth] = done_op->completed_ns + self->think_ns;
+                self->free_ns[(self->free_head + self->free_count++) % self->depth] =
+                        done_op->completed_ns + self->think_ns;
 }
 
 static uint64_t wake(struct dbio_source *base)
@@ -127,8 +128,9 @@ static void free_source(struct dbio_source *base)
 
 static const struct dbio_source_class class = {.fill = fill, .done = done, .wake = wake, .free = free_source};
 
-static int init(struct pairs *self, unsigned thread, const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys,
-                const struct dbio_space *space, uint64_t page, double rate, struct dbio_err *err)
+static int init(struct pairs *self, unsigned thread, const struct dbio_pattern_env *env,
+                const struct dbio_stream_keys *keys, const struct dbio_space *space, uint64_t page, double rate,
+                struct dbio_err *err)
 {
         self->target = (uint16_t)keys->target;
         self->think_ns = keys->think_ns;

@@ -22,7 +22,8 @@ static const struct dbio_field fields[] = {
          "undo pages a second, a batch at a time; without it the threads purge without pause", "judgement",
          DBIO_FIELD_POSITIVE, NULL, NULL},
         {"leaf_reads", DBIO_FIELD_FACTOR, AT(leaf_reads), "2", 0, 1000,
-         "pages of secondary and clustered indexes that an undo page's records miss, on average", "judgement", 0, NULL, NULL},
+         "pages of secondary and clustered indexes that an undo page's records miss, on average", "judgement", 0, NULL,
+         NULL},
         {0},
 };
 
@@ -32,10 +33,10 @@ struct purger {
         struct dbio_source base;
         struct dbio_rng rng;
         struct dbio_slots slots;
-        uint64_t undo;        /* slot of the next undo page */
-        uint64_t pages;       /* undo pages read so far */
-        uint64_t batch;       /* of this thread */
-        double batch_gap_ns;  /* 0 = no pause */
+        uint64_t undo;       /* slot of the next undo page */
+        uint64_t pages;      /* undo pages read so far */
+        uint64_t batch;      /* of this thread */
+        double batch_gap_ns; /* 0 = no pause */
         double leaf_reads, owed;
         uint64_t due_ns;
         uint16_t target;

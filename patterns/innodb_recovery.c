@@ -1,12 +1,13 @@
-/* InnoDB after a crash: the redo log is scanned in 64K reads; what it has changes for is read in windows of 32 pages. */
+/* InnoDB after a crash: the redo log is scanned in 64K reads; what it has changes for is read in windows of 32 pages.
+ */
 #include <math.h>
 
 #include "patterns/dist.h"
 #include "patterns/flow.h"
 
-#define SCAN_PAGES 4u    /* RECV_SCAN_SIZE */
-#define WINDOW 32u       /* RECV_READ_AHEAD_AREA */
-#define IN_FLIGHT 256u   /* slots of one read thread */
+#define SCAN_PAGES 4u   /* RECV_SCAN_SIZE */
+#define WINDOW     32u  /* RECV_READ_AHEAD_AREA */
+#define IN_FLIGHT  256u /* slots of one read thread */
 
 struct config {
         uint64_t page, log_bytes, pages;
@@ -23,10 +24,10 @@ static const struct dbio_field fields[] = {
         {"log_bytes", DBIO_FIELD_SIZE, AT(log_bytes), "64M", 65536, 0x1p40, "bytes of redo since the last checkpoint",
          "judgement; innodb_redo_log_capacity at most", 0, NULL, NULL},
         {"pages", DBIO_FIELD_COUNT, AT(pages), NULL, 1, 1e12,
-         "pages that have redo; one for each 2K of log_bytes unless given, but no more than the region holds", "judgement", 0, NULL,
-         NULL},
-        {"density", DBIO_FIELD_SHARE, AT(density), "25%", 0.01, 1, "share of a window's 32 pages that have redo", "judgement",
-         DBIO_FIELD_POSITIVE, NULL, NULL},
+         "pages that have redo; one for each 2K of log_bytes unless given, but no more than the region holds",
+         "judgement", 0, NULL, NULL},
+        {"density", DBIO_FIELD_SHARE, AT(density), "25%", 0.01, 1, "share of a window's 32 pages that have redo",
+         "judgement", DBIO_FIELD_POSITIVE, NULL, NULL},
         {0},
 };
 
@@ -120,9 +121,9 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         self->target = (uint16_t)keys->target;
         self->log = (uint16_t)config->log;
         dbio_rng_init(&self->rng, dbio_pattern_seed(env, DBIO_RNG_PLACE));
-        self->log_at = self->log_space.from +
-                       dbio_rng_below(&self->rng, (self->log_space.to - self->log_space.from) / (SCAN_PAGES * config->page)) *
-                               SCAN_PAGES * config->page;
+        self->log_at = self->log_space.from + dbio_rng_below(&self->rng, (self->log_space.to - self->log_space.from) /
+                                                                                 (SCAN_PAGES * config->page)) *
+                                                      SCAN_PAGES * config->page;
         out->max_length = SCAN_PAGES * (uint32_t)config->page;
         dbio_stream_add_use(out, keys->target, true, false, &self->space);
         dbio_stream_add_use(out, config->log, true, false, &self->log_space);

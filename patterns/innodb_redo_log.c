@@ -15,7 +15,8 @@ struct config {
 
 static const struct dbio_field fields[] = {
         {"commit_rate", DBIO_FIELD_RAMP, AT(commit_rate), NULL, 0, 0,
-         "open loop: commits a second, or a ramp {from, to, over}", "judgement: no default", DBIO_FIELD_POSITIVE, NULL, NULL},
+         "open loop: commits a second, or a ramp {from, to, over}", "judgement: no default", DBIO_FIELD_POSITIVE, NULL,
+         NULL},
         DBIO_COMMIT_FIELDS_(struct config, commits, "{lognormal: {median: 600, sigma: 0.8}}",
                             "judgement: 200 bytes to 2 KiB a row changed; measure Innodb_os_log_written / Com_commit"),
         {"flush_log_at_trx_commit", DBIO_FIELD_COUNT, AT(flush_log_at_trx_commit), "1", 0, 2,
@@ -25,7 +26,8 @@ static const struct dbio_field fields[] = {
          "the first write into each such block is padded to its end, so that nothing is read back; 0 before 5.7",
          "innodb_log_write_ahead_size; log0write.cc", 0, NULL, NULL},
         {"redo_log_capacity", DBIO_FIELD_SIZE, AT(redo_log_capacity), NULL, 4194304, 549755813888.0,
-         "bytes of the ring; not given: 96M in 2 files (to 8.0), 100M in 32 files (8.4), or the region where that is less",
+         "bytes of the ring; not given: 96M in 2 files (to 8.0), 100M in 32 files (8.4), or the region where that is "
+         "less",
          "innodb_log_file_size × innodb_log_files_in_group, innodb_redo_log_capacity", 0, NULL, NULL},
         {"view", DBIO_FIELD_ENUM, AT(view), "device", 0, 0,
          "device: what fsync writes to the device, in 4K blocks; syscall: each write() of InnoDB",
@@ -77,11 +79,13 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                 .header = 16, /* 12 before, 4 after: log0constants.h */
                 .write_ahead = (uint32_t)config->log_write_ahead_size,
                 .ready = 4096, /* innodb_log_write_max_size */
-                .length = capacity != DBIO_UNSET ? capacity : many_files ? 100u << 20 : 96u << 20,
+                .length = capacity != DBIO_UNSET ? capacity
+                          : many_files           ? 100u << 20
+                                                 : 96u << 20,
                 .segments = many_files ? 32 : 2,
                 .part_header = 2048,
-                /* log0chkp.cc: each second while there is something new; before 8.0 the master thread's 7 seconds, and always
-                 * in the first file. */
+                /* log0chkp.cc: each second while there is something new; before 8.0 the master thread's 7 seconds, and
+                 * always in the first file. */
                 .checkpoint_ns = keys->version >= 800 ? 1000000000u : 7000000000u,
                 .checkpoint_first = keys->version < 800,
                 .lazy_ns = 1000000000u, /* innodb_flush_log_at_timeout */

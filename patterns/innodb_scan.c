@@ -1,5 +1,5 @@
-/* InnoDB: a full scan with linear read-ahead. The first area is read page by page; the access to the last page of an area
- * starts a burst of single-page reads for all of the next one, and nothing is read further ahead. */
+/* InnoDB: a full scan with linear read-ahead. The first area is read page by page; the access to the last page of an
+ * area starts a burst of single-page reads for all of the next one, and nothing is read further ahead. */
 #include <math.h>
 #include <string.h>
 
@@ -23,13 +23,13 @@ static const struct dbio_field fields[] = {
          "pages of an area that must have been read in order; a scan reads all so, so only 0 (off) makes a difference",
          "innodb_read_ahead_threshold; buf0rea.cc", 0, NULL, NULL},
         {"random_read_ahead", DBIO_FIELD_BOOL, AT(random_read_ahead), "no", 0, 0,
-         "a miss with 13 pages of its area in the pool reads all the rest of the area", "innodb_random_read_ahead", 0, NULL,
-         NULL},
-        {"cpu_per_page", DBIO_FIELD_TIME, AT(cpu_per_page_ns), "0s", 0, 0, "what the scan does with a page before the next",
-         "judgement", 0, NULL, NULL},
+         "a miss with 13 pages of its area in the pool reads all the rest of the area", "innodb_random_read_ahead", 0,
+         NULL, NULL},
+        {"cpu_per_page", DBIO_FIELD_TIME, AT(cpu_per_page_ns), "0s", 0, 0,
+         "what the scan does with a page before the next", "judgement", 0, NULL, NULL},
         {"pages", DBIO_FIELD_COUNT, AT(pages), NULL, 1, 1e12,
-         "length of a pass, from a place of its own; all of the region from its beginning unless given", "judgement", 0, NULL,
-         NULL},
+         "length of a pass, from a place of its own; all of the region from its beginning unless given", "judgement", 0,
+         NULL, NULL},
         {"repeat", DBIO_FIELD_BOOL, AT(repeat), "no", 0, 0, "again and again", "judgement", 0, NULL, NULL},
         {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0, "when the first pass is due; every unless given, else 0s",
          "judgement", 0, NULL, NULL},
@@ -174,7 +174,8 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         self = (struct scan *)out->sources[0];
         self->config = config;
         self->target = (uint16_t)keys->target;
-        if (dbio_space_init(&self->space, &keys->region, &env->targets[keys->target], AREA * config->page, config->page, err))
+        if (dbio_space_init(&self->space, &keys->region, &env->targets[keys->target], AREA * config->page, config->page,
+                            err))
                 return -1;
         pages = (self->space.to - self->space.from) / config->page;
         self->length = config->pages == DBIO_UNSET ? pages : config->pages;

@@ -140,7 +140,10 @@ static void free_source(struct dbio_source *source)
 }
 
 static const struct dbio_source_class class = {
-        .fill = fill, .done = done, .wake = wake, .free = free_source,
+        .fill = fill,
+        .done = done,
+        .wake = wake,
+        .free = free_source,
 };
 
 /* Every member has the same shape as far as the log reaches: the smallest one's. */
@@ -161,10 +164,11 @@ static int shape(const struct dbio_pattern_env *env, const struct dbio_stream_ke
         }
         self->sector = spec->sector ? spec->sector : geometry->sector;
         if (self->sector % geometry->sector)
-                return dbio_err_set(err, DBIO_USAGE,
-                                    "sector %u is below the target's, which is %u: say sector: auto, or bind a target with "
-                                    "%u-byte sectors",
-                                    self->sector, geometry->sector, self->sector);
+                return dbio_err_set(
+                        err, DBIO_USAGE,
+                        "sector %u is below the target's, which is %u: say sector: auto, or bind a target with "
+                        "%u-byte sectors",
+                        self->sector, geometry->sector, self->sector);
         return 0;
 }
 

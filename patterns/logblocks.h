@@ -26,10 +26,10 @@ struct dbio_logblocks_spec {
 };
 
 struct dbio_logblock {
-        uint64_t end;             /* log position */
+        uint64_t end; /* log position */
         uint64_t offset, due_ns, submitted_ns;
         uint32_t length;
-        unsigned members_left;    /* 0 = done */
+        unsigned members_left; /* 0 = done */
 };
 
 struct dbio_logblocks {
@@ -40,13 +40,13 @@ struct dbio_logblocks {
         unsigned max_outstanding, writers, nmembers;
         uint16_t members[DBIO_MEMBERS_MAX];
         uint8_t flags;
-        uint64_t packed;          /* log position that blocks have been formed up to */
-        uint64_t head, tail;      /* blocks by number: head the oldest not durable, tail the next to form */
-        unsigned in_flight;       /* blocks */
-        unsigned member;          /* of block tail - 1, the next to be issued; nmembers = all are */
-        unsigned part;            /* of the ring, that the last durable block lies in */
-        uint64_t full;            /* parts that have been filled and left: log switches */
-        uint64_t freed_ns;        /* when the last completion made room after all writes were busy */
+        uint64_t packed;     /* log position that blocks have been formed up to */
+        uint64_t head, tail; /* blocks by number: head the oldest not durable, tail the next to form */
+        unsigned in_flight;  /* blocks */
+        unsigned member;     /* of block tail - 1, the next to be issued; nmembers = all are */
+        unsigned part;       /* of the ring, that the last durable block lies in */
+        uint64_t full;       /* parts that have been filled and left: log switches */
+        uint64_t freed_ns;   /* when the last completion made room after all writes were busy */
         unsigned capacity;
         struct dbio_logblock *blocks;
 };

@@ -43,11 +43,12 @@ int dbio_logring_init(struct dbio_logring *ring, const struct dbio_geometry *geo
         if (ring->to > ring->from && ring->from / ring->file_size != (ring->to - 1) / ring->file_size)
                 need *= 2;
         if (ring->segment < need)
-                return dbio_err_set(err, DBIO_USAGE,
-                                    "a log of %llu bytes in %u parts cannot hold writes of %u bytes: make its region at "
-                                    "least %llu bytes",
-                                    (unsigned long long)(to > from ? to - from : 0), ring->segments, largest,
-                                    (unsigned long long)need * ring->segments);
+                return dbio_err_set(
+                        err, DBIO_USAGE,
+                        "a log of %llu bytes in %u parts cannot hold writes of %u bytes: make its region at "
+                        "least %llu bytes",
+                        (unsigned long long)(to > from ? to - from : 0), ring->segments, largest,
+                        (unsigned long long)need * ring->segments);
         ring->cursor = ring->from + draw % ((ring->to - ring->from) / largest) * largest;
         if (ring->cursor - last_cut(ring, ring->cursor) < header)
                 ring->cursor = last_cut(ring, ring->cursor) + header;

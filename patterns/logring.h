@@ -16,7 +16,7 @@
 struct dbio_logring {
         uint64_t from, to;
         uint64_t file_size;
-        uint64_t segment;  /* bytes a part; the last one takes the rest */
+        uint64_t segment; /* bytes a part; the last one takes the rest */
         unsigned segments;
         uint32_t header;   /* bytes skipped at the beginning of a part */
         uint64_t cursor;   /* where the next op goes */

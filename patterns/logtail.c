@@ -11,7 +11,7 @@ const char *const dbio_log_view_names[] = {"device", "syscall", NULL};
 
 enum { COOKIE_WRITE, COOKIE_SYNC };
 
-/* The page cache's unit; what reaches the device is at least this. facts: §0.1 of the InnoDB sheet. */
+/* The page cache's unit; what reaches the device is at least this. */
 #define PAGE_CACHE 4096u
 /* Largest op: what the kernel gathers for a device (max_sectors_kb of common ones), and far above a usual write. */
 #define MAX_WRITE (1u << 20)
@@ -33,9 +33,9 @@ struct piece {
         uint64_t from, to;
 };
 
-/* InnoDB's rule (log0write.cc, Log_files_write_impl::compute_how_much_to_write and prepare_for_write_ahead; the same in
- * the facts §2.7): never let the page cache read a block of write_ahead bytes back in. in: place in the part, *length:
- * bytes that would be written; gives the bytes of data to write and of the write with its padding. */
+/* InnoDB's rule (log0write.cc, compute_how_much_to_write and prepare_for_write_ahead): never let the page cache read a
+ * block of write_ahead bytes back in. in: place in the part, *length: bytes that would be written; gives the bytes of
+ * data to write and of the write with its padding. */
 static void write_ahead(struct dbio_logtail *self, uint64_t in, uint64_t *length, uint64_t *padded)
 {
         uint64_t ahead = self->spec.write_ahead, boundary;
@@ -175,8 +175,9 @@ static bool sync_due(const struct dbio_logtail *self)
 static uint64_t flush_due(const struct dbio_logtail *self)
 {
         const struct dbio_log_position *position = &self->log.position;
-        uint64_t flushed = self->spec.style == DBIO_LOG_WRITER && self->spec.view == DBIO_VIEW_SYSCALL ? self->settled
-                                                                                                      : position->appended;
+        uint64_t flushed = self->spec.style == DBIO_LOG_WRITER && self->spec.view == DBIO_VIEW_SYSCALL
+                                   ? self->settled
+                                   : position->appended;
 
         if (self->unsynced)
                 return 0;
@@ -194,7 +195,8 @@ static void pass_unsynced(struct dbio_logtail *self, uint64_t now_ns)
 {
         const struct dbio_log_position *position = &self->log.position;
 
-        while (position->appended > position->durable && self->spec.sync_every != 1 && !self->flushing && !sync_due(self)) {
+        while (position->appended > position->durable && self->spec.sync_every != 1 && !self->flushing &&
+               !sync_due(self)) {
                 uint64_t end = position->appended;
 
                 write_cached(self, end);
@@ -222,7 +224,9 @@ static void begin_flush(struct dbio_logtail *self, uint64_t now_ns)
         self->nruns = 0;
         self->end = self->written;
         self->submitted_ns = UINT64_MAX;
-        self->due_ns = self->log.plan.lazy || arrived > now_ns ? now_ns : arrived > self->idle_ns ? arrived : self->idle_ns;
+        self->due_ns = self->log.plan.lazy || arrived > now_ns ? now_ns
+                       : arrived > self->idle_ns               ? arrived
+                                                               : self->idle_ns;
         self->flushes++;
 }
 
@@ -413,7 +417,8 @@ static uint64_t wake(struct dbio_source *source)
         } else if (!self->flushing) {
                 due = flush_due(self);
                 /* Commits that are done without an fsync wait for nothing but a call of fill. */
-                if (self->spec.sync_every != 1 && self->log.position.appended > self->log.position.durable && !sync_due(self))
+                if (self->spec.sync_every != 1 && self->log.position.appended > self->log.position.durable &&
+                    !sync_due(self))
                         due = 0;
         }
         return due < next ? due : next;
@@ -426,11 +431,14 @@ static void free_source(struct dbio_source *source)
 }
 
 static const struct dbio_source_class class = {
-        .fill = fill, .done = done, .wake = wake, .free = free_source,
+        .fill = fill,
+        .done = done,
+        .wake = wake,
+        .free = free_source,
 };
 
-static int place_ring(const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys, struct dbio_logtail *self,
-                      struct dbio_err *err)
+static int place_ring(const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys,
+                      struct dbio_logtail *self, struct dbio_err *err)
 {
         const struct dbio_geometry *geometry = &env->targets[keys->target];
         uint32_t unit;
@@ -438,9 +446,10 @@ static int place_ring(const struct dbio_pattern_env *env, const struct dbio_stre
         uint64_t part;
 
         if (self->spec.view == DBIO_VIEW_SYSCALL && self->spec.block % geometry->sector)
-                return dbio_err_set(err, DBIO_USAGE,
-                                    "view: syscall writes blocks of %u bytes, but the target's sector is %u: say view: device",
-                                    self->spec.block, geometry->sector);
+                return dbio_err_set(
+                        err, DBIO_USAGE,
+                        "view: syscall writes blocks of %u bytes, but the target's sector is %u: say view: device",
+                        self->spec.block, geometry->sector);
         self->grain = geometry->sector > PAGE_CACHE ? geometry->sector : PAGE_CACHE;
         unit = self->grain > self->spec.block ? self->grain : self->spec.block;
         if (dbio_space_init(&space, &keys->region, geometry, unit, unit, err))
@@ -451,8 +460,8 @@ static int place_ring(const struct dbio_pattern_env *env, const struct dbio_stre
         self->max_write = MAX_WRITE;
         while (self->max_write > unit && self->max_write > part / 4)
                 self->max_write /= 2;
-        return dbio_logring_init(&self->ring, geometry, space.from, space.to, self->spec.segments, self->spec.part_header,
-                                 unit, self->max_write,
+        return dbio_logring_init(&self->ring, geometry, space.from, space.to, self->spec.segments,
+                                 self->spec.part_header, unit, self->max_write,
                                  dbio_rng_seed(env->seed, env->phase, env->stream, DBIO_RNG_PLACE), err);
 }
 

@@ -1,5 +1,5 @@
-/* A log that is a stream of blocks whose last one is rewritten until it is full, written through the page cache and made
- * durable by fsync: InnoDB's redo log and binlog, PostgreSQL's WAL.
+/* A log that is a stream of blocks whose last one is rewritten until it is full, written through the page cache and
+ * made durable by fsync: InnoDB's redo log and binlog, PostgreSQL's WAL.
  *
  * Three ways to flush: a *leader* writes all that has been appended, in one piece, and fsyncs it, while later commits
  * wait for the next leader; a *writer* writes what is ready all the time, and a flusher fsyncs back to back.
@@ -26,18 +26,18 @@ struct dbio_logtail_spec {
         enum dbio_logtail_style style;
         enum dbio_log_view view;
         uint8_t role;
-        uint32_t block;        /* bytes: 512, 4096, 8192 */
-        uint32_t header;       /* bytes of each block that hold no commit */
-        uint32_t write_ahead;  /* bytes: InnoDB's log_write_ahead_size; 0 = none */
-        uint32_t ready;        /* writer: it writes once so many bytes are ready, or all that is */
-        uint64_t length;       /* bytes of the ring from the region's beginning; UINT64_MAX = all of it */
-        unsigned segments;     /* files of the ring */
-        uint32_t part_header;  /* bytes at the beginning of each file, of which the first block is written on a switch */
-        uint64_t lazy_ns;      /* plan.lazy: time between fsyncs */
-        unsigned sync_every;   /* fsync every so many flushes (sync_binlog); 0 = never */
+        uint32_t block;       /* bytes: 512, 4096, 8192 */
+        uint32_t header;      /* bytes of each block that hold no commit */
+        uint32_t write_ahead; /* bytes: InnoDB's log_write_ahead_size; 0 = none */
+        uint32_t ready;       /* writer: it writes once so many bytes are ready, or all that is */
+        uint64_t length;      /* bytes of the ring from the region's beginning; UINT64_MAX = all of it */
+        unsigned segments;    /* files of the ring */
+        uint32_t part_header; /* bytes at the beginning of each file, of which the first block is written on a switch */
+        uint64_t lazy_ns;     /* plan.lazy: time between fsyncs */
+        unsigned sync_every;  /* fsync every so many flushes (sync_binlog); 0 = never */
         uint64_t checkpoint_ns; /* InnoDB: how often the header of a file gets the checkpoint's LSN; 0 = never */
-        bool checkpoint_first; /* … of the first file, else of the one that is being written */
-        bool sync_segment;     /* an fsync of its own at the end of each segment */
+        bool checkpoint_first;  /* … of the first file, else of the one that is being written */
+        bool sync_segment;      /* an fsync of its own at the end of each segment */
         bool datasync;
 };
 
@@ -61,7 +61,7 @@ struct dbio_logtail {
         uint64_t switches;        /* of the ring, seen by the writer */
         unsigned flushes;         /* since the phase's start */
 
-        unsigned nruns;           /* dirty in the page cache */
+        unsigned nruns; /* dirty in the page cache */
         struct dbio_logtail_run runs[DBIO_LOGTAIL_RUNS];
 
         /* The flush that is going on. */
@@ -74,7 +74,7 @@ struct dbio_logtail {
         unsigned checkpoints;
 
         /* Syscall view of a writer. */
-        bool unsynced;            /* a checkpoint has been written */
+        bool unsynced; /* a checkpoint has been written */
         bool writing, syncing;
         uint64_t write_end, settled, sync_end;
 };

@@ -1,6 +1,6 @@
 /* MyISAM: inserts append rows to the data file and dirty blocks of the index file, all in the page cache, never synced.
- * What reaches the device is the kernel's write-back: every 5 s whatever has been dirty for 30 s, in ascending runs. Table
- * locks are not modelled.
+ * What reaches the device is the kernel's write-back: every 5 s whatever has been dirty for 30 s, in ascending runs.
+ * Table locks are not modelled.
  */
 #include <math.h>
 
@@ -8,12 +8,12 @@
 #include "patterns/flow.h"
 #include "patterns/gather.h"
 
-#define PAGE 4096u                       /* of the page cache */
-#define WRITEBACK_NS 5000000000u         /* vm.dirty_writeback_centisecs */
-#define EXPIRE_NS 30000000000u           /* vm.dirty_expire_centisecs */
-#define MAX_RUN (512u * 1024)            /* facts: InnoDB sheet §4 */
-#define IN_FLIGHT 128u                   /* nr_requests; judgement */
-#define SLICE 4096u
+#define PAGE         4096u         /* of the page cache */
+#define WRITEBACK_NS 5000000000u   /* vm.dirty_writeback_centisecs */
+#define EXPIRE_NS    30000000000u  /* vm.dirty_expire_centisecs */
+#define MAX_RUN      (512u * 1024) /* judgement: max_sectors_kb of common devices */
+#define IN_FLIGHT    128u          /* nr_requests; judgement */
+#define SLICE        4096u
 
 struct config {
         double insert_rate, index_share;
@@ -25,12 +25,12 @@ struct config {
 static const struct dbio_field fields[] = {
         {"insert_rate", DBIO_FIELD_RATE, AT(insert_rate), NULL, 0, 0, "rows a second", "judgement: no default",
          DBIO_FIELD_REQUIRED | DBIO_FIELD_POSITIVE, NULL, NULL},
-        {"bytes_per_row", DBIO_FIELD_SIZE, AT(bytes_per_row), "200", 1, 65536, "bytes that a row appends to the data file",
-         "judgement", 0, NULL, NULL},
-        {"index_blocks", DBIO_FIELD_COUNT, AT(index_blocks), "1", 0, 64, "blocks of the index file that a row changes, at random",
-         "judgement: one a secondary index", 0, NULL, NULL},
-        {"index_share", DBIO_FIELD_SHARE, AT(index_share), "20%", 0, 0.9, "share of the region, at its end, that is the index file",
-         "judgement", 0, NULL, NULL},
+        {"bytes_per_row", DBIO_FIELD_SIZE, AT(bytes_per_row), "200", 1, 65536,
+         "bytes that a row appends to the data file", "judgement", 0, NULL, NULL},
+        {"index_blocks", DBIO_FIELD_COUNT, AT(index_blocks), "1", 0, 64,
+         "blocks of the index file that a row changes, at random", "judgement: one a secondary index", 0, NULL, NULL},
+        {"index_share", DBIO_FIELD_SHARE, AT(index_share), "20%", 0, 0.9,
+         "share of the region, at its end, that is the index file", "judgement", 0, NULL, NULL},
         {0},
 };
 
@@ -74,7 +74,8 @@ static void expire(struct dbio_dirty_map *map, uint64_t page)
 }
 
 /* Moves a cursor on to what has been inserted by then; false where there is more than a slice of it. */
-static bool move(struct insert *self, struct cursor *cursor, uint64_t until_ns, void (*touch)(struct dbio_dirty_map *, uint64_t))
+static bool move(struct insert *self, struct cursor *cursor, uint64_t until_ns,
+                 void (*touch)(struct dbio_dirty_map *, uint64_t))
 {
         uint64_t due = (uint64_t)((double)until_ns / 1e9 * self->config->insert_rate);
 
@@ -148,7 +149,8 @@ static void release(struct dbio_flow *flow)
         dbio_dirty_map_release(&((struct insert *)flow)->map);
 }
 
-static const struct dbio_flow_class class = {.begin = begin, .next = next, .tick = tick, .wake = wake, .release = release};
+static const struct dbio_flow_class class = {
+        .begin = begin, .next = next, .tick = tick, .wake = wake, .release = release};
 
 static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys, const void *opaque,
                    struct dbio_stream *out, struct dbio_err *err)
@@ -183,7 +185,8 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
 
 const struct dbio_pattern dbio_myisam_insert = {
         .name = "myisam.insert",
-        .summary = "Inserts into data and index files: buffered, no fsync, the kernel's write-back; table locks are not modelled",
+        .summary = "Inserts into data and index files: buffered, no fsync, the kernel's write-back; table locks are "
+                   "not modelled",
         .rev = 1,
         .keys = DBIO_KEYS_WRITE,
         .flags = DBIO_STREAM_REACTIVE,

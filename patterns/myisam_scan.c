@@ -13,7 +13,8 @@ static const struct dbio_field fields[] = {
         {"read_buffer_size", DBIO_FIELD_SIZE, AT(read_buffer_size), "128K", 8192, 16777216,
          "bytes a read; reads are buffered and follow each other", "read_buffer_size; mysys IO_CACHE", 0, NULL, NULL},
         {"pages", DBIO_FIELD_COUNT, AT(pages), NULL, 1, 1e12,
-         "length of a pass in pages of the target, from a place of its own; all of the region from its beginning unless given",
+         "length of a pass in pages of the target, from a place of its own; all of the region from its beginning "
+         "unless given",
          "judgement", 0, NULL, NULL},
         {"repeat", DBIO_FIELD_BOOL, AT(repeat), "no", 0, 0, "again and again", "judgement", 0, NULL, NULL},
         {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0, "when the first pass is due; every unless given, else 0s",
@@ -77,8 +78,11 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *config = opaque;
-        struct dbio_flow_plan plan = {.class = &class, .first_ns = config->first_ns, .every_ns = config->every_ns,
-                                      .repeat = config->repeat, .depth = 1};
+        struct dbio_flow_plan plan = {.class = &class,
+                                      .first_ns = config->first_ns,
+                                      .every_ns = config->every_ns,
+                                      .repeat = config->repeat,
+                                      .depth = 1};
         uint64_t page = dbio_pattern_page(env, keys->target), all;
         struct scan *self;
         struct dbio_rng rng;

@@ -4,8 +4,8 @@
 #include "patterns/flow.h"
 #include "patterns/logblocks.h"
 
-#define IO (1u << 20) /* judgement: reads and writes of 1 MB */
-#define BUFFERS 2u    /* judgement: the next piece is read while one is written */
+#define IO      (1u << 20) /* judgement: reads and writes of 1 MB */
+#define BUFFERS 2u         /* judgement: the next piece is read while one is written */
 
 struct config {
         int after_switch_of, to;
@@ -23,11 +23,11 @@ struct arch {
         struct dbio_flow flow;
         const struct dbio_stream *lgwr;
         struct dbio_space to, log_space;
-        uint64_t archived;           /* logs */
+        uint64_t archived; /* logs */
         bool running;
-        uint64_t from, end, read_at; /* of the log that is being copied */
-        uint64_t write_at;           /* in the archive */
-        uint32_t pieces[BUFFERS];    /* lengths of what has been read and not given to be written, in order */
+        uint64_t from, end, read_at;      /* of the log that is being copied */
+        uint64_t write_at;                /* in the archive */
+        uint32_t pieces[BUFFERS];         /* lengths of what has been read and not given to be written, in order */
         unsigned first, npieces, buffers; /* buffers in use */
         uint16_t log, target;
         uint8_t write_flags;
@@ -148,7 +148,8 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         blocks = (const struct dbio_logblocks *)self->lgwr->sources[0];
         self->log = (uint16_t)keys->target;
         if (self->log != self->lgwr->uses[0].target)
-                return dbio_key_error(err, "target", "the archiver reads the log that %s writes to first", self->lgwr->name);
+                return dbio_key_error(err, "target", "the archiver reads the log that %s writes to first",
+                                      self->lgwr->name);
         self->target = (uint16_t)config->to;
         self->write_flags = keys->write_through ? DBIO_OP_DSYNC : 0;
         if (dbio_pattern_space(&self->to, env, config->to, NULL, IO, err))
@@ -156,7 +157,8 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         dbio_rng_init(&rng, dbio_pattern_seed(env, DBIO_RNG_PLACE));
         self->write_at = self->to.from + dbio_rng_below(&rng, (self->to.to - self->to.from) / IO) * IO;
         out->max_length = IO;
-        if (dbio_space_init(&self->log_space, &keys->region, &env->targets[keys->target], blocks->sector, blocks->sector, err))
+        if (dbio_space_init(&self->log_space, &keys->region, &env->targets[keys->target], blocks->sector,
+                            blocks->sector, err))
                 return -1;
         dbio_stream_add_use(out, keys->target, true, false, &self->log_space);
         dbio_stream_add_use(out, config->to, false, true, &self->to);

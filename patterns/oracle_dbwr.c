@@ -1,10 +1,11 @@
-/* Oracle's database writers: every few seconds what got dirty, block by block, a batch a writer at a time, ascending. */
+/* Oracle's database writers: every few seconds what got dirty, block by block, a batch a writer at a time, ascending.
+ */
 #include <math.h>
 
 #include "patterns/flow.h"
 #include "patterns/gather.h"
 
-#define SLICE 4096u
+#define SLICE      4096u
 #define TAKE_IN_NS 20000000u
 
 struct config {
@@ -15,8 +16,8 @@ struct config {
 #define AT(member) offsetof(struct config, member)
 
 static const struct dbio_field fields[] = {
-        {"db_block_size", DBIO_FIELD_SIZE, AT(block), "8K", 2048, 32768, "bytes of a block", "Database Reference, DB_BLOCK_SIZE",
-         0, NULL, NULL},
+        {"db_block_size", DBIO_FIELD_SIZE, AT(block), "8K", 2048, 32768, "bytes of a block",
+         "Database Reference, DB_BLOCK_SIZE", 0, NULL, NULL},
         {"writers", DBIO_FIELD_COUNT, AT(writers), "1", 1, 100, "DBWn processes, each with a batch of its own",
          "Database Reference, DB_WRITER_PROCESSES", 0, NULL, NULL},
         {"batch", DBIO_FIELD_COUNT, AT(batch), "300", 1, 8192, "blocks that a writer submits at once and waits for",
@@ -110,14 +111,15 @@ static void release(struct dbio_flow *flow)
         dbio_dirty_map_release(&((struct dbwr *)flow)->map);
 }
 
-static const struct dbio_flow_class class = {.begin = begin, .next = next, .tick = tick, .wake = wake, .release = release};
+static const struct dbio_flow_class class = {
+        .begin = begin, .next = next, .tick = tick, .wake = wake, .release = release};
 
 static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys, const void *opaque,
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *config = opaque;
-        const struct dbio_dirty_keys anywhere = {.map = DBIO_DIRTY_PAGES, .density = NAN, .pages_per_write = NAN,
-                                                 .stride = DBIO_UNSET};
+        const struct dbio_dirty_keys anywhere = {
+                .map = DBIO_DIRTY_PAGES, .density = NAN, .pages_per_write = NAN, .stride = DBIO_UNSET};
         struct dbio_flow_plan plan = {.class = &class, .first_ns = 0, .every_ns = DBIO_UNSET};
         struct dbio_dirty_plan dirt = {
                 .keys = &anywhere,

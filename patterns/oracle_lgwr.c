@@ -13,7 +13,8 @@ static const struct dbio_field fields[] = {
         DBIO_COMMIT_FIELDS(struct config, commits, "{lognormal: {median: 600, sigma: 0.8}}",
                            "judgement; measure redo size / user commits"),
         {"redo_log_size", DBIO_FIELD_SIZE, AT(redo_log_size), NULL, 1048576, 1099511627776.0,
-         "size of one redo log file; at its end comes a log switch; not given: half of the region, or a quarter from 4G on",
+         "size of one redo log file; at its end comes a log switch; not given: half of the region, or a quarter from "
+         "4G on",
          "Database Administrator's Guide: at least two groups", 0, NULL, NULL},
         {0},
 };

@@ -50,8 +50,8 @@ struct multi_config {
 
 static const struct dbio_field multi_fields[] = {
         {"db_file_multiblock_read_count", DBIO_FIELD_COUNT, offsetof(struct multi_config, count), "128", 1, 1024,
-         "most blocks in one read; 8 before 10.2", "Database Reference, DB_FILE_MULTIBLOCK_READ_COUNT: 1 MB of blocks", 0, NULL,
-         NULL},
+         "most blocks in one read; 8 before 10.2", "Database Reference, DB_FILE_MULTIBLOCK_READ_COUNT: 1 MB of blocks",
+         0, NULL, NULL},
         {"db_block_size", DBIO_FIELD_SIZE, offsetof(struct multi_config, block), "8K", 2048, 32768, "bytes of a block",
          "Database Reference, DB_BLOCK_SIZE", 0, NULL, NULL},
         {"segment", DBIO_FIELD_SIZE, offsetof(struct multi_config, segment), "64M", 2048, 0x1p50,

@@ -1,18 +1,18 @@
-/* PostgreSQL's checkpoint: the buffers that are dirty at its begin, sorted, spread over most of the time to the next one;
- * the kernel is told to write back a little at a time, and at the end every file is fsynced. */
+/* PostgreSQL's checkpoint: the buffers that are dirty at its begin, sorted, spread over most of the time to the next
+ * one; the kernel is told to write back a little at a time, and at the end every file is fsynced. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "patterns/flow.h"
 #include "patterns/gather.h"
 
-#define NAP_NS 100000000u    /* CheckpointWriteDelay */
-#define TAKE_IN_NS 20000000u
-#define SLICE 4096u
-#define SEGMENT (1u << 30)   /* RELSEG_SIZE */
-#define MAX_RUN (1u << 20)   /* largest write of the kernel at fsync; judgement: max_sectors_kb of common devices */
-#define IN_FLIGHT 128u       /* nr_requests of a block device; judgement */
-#define MAX_PENDING 256u     /* WRITEBACK_MAX_PENDING_FLUSHES */
+#define NAP_NS      100000000u /* CheckpointWriteDelay */
+#define TAKE_IN_NS  20000000u
+#define SLICE       4096u
+#define SEGMENT     (1u << 30) /* RELSEG_SIZE */
+#define MAX_RUN     (1u << 20) /* largest write of the kernel at fsync; judgement: max_sectors_kb of common devices */
+#define IN_FLIGHT   128u       /* nr_requests of a block device; judgement */
+#define MAX_PENDING 256u       /* WRITEBACK_MAX_PENDING_FLUSHES */
 
 struct config {
         uint64_t checkpoint_timeout_ns, first_ns, pages, checkpoint_flush_after;
@@ -22,13 +22,15 @@ struct config {
 #define AT(member) offsetof(struct config, member)
 
 static const struct dbio_field fields[] = {
-        {"checkpoint_timeout", DBIO_FIELD_TIME, AT(checkpoint_timeout_ns), "5m", 1e9, 86400e9, "time between checkpoints",
-         "checkpoint_timeout", DBIO_FIELD_POSITIVE, NULL, NULL},
+        {"checkpoint_timeout", DBIO_FIELD_TIME, AT(checkpoint_timeout_ns), "5m", 1e9, 86400e9,
+         "time between checkpoints", "checkpoint_timeout", DBIO_FIELD_POSITIVE, NULL, NULL},
         {"checkpoint_completion_target", DBIO_FIELD_FACTOR, AT(checkpoint_completion_target), "0.9", 0, 1,
-         "share of that time over which the writes are spread; 0 = at once", "checkpoint_completion_target", 0, NULL, NULL},
-        {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0, "when the first one begins; checkpoint_timeout unless given",
-         "judgement", 0, NULL, NULL},
-        {"pages", DBIO_FIELD_COUNT, AT(pages), NULL, 1, 1e12, "buffers that are dirty at its begin", "judgement", 0, NULL, NULL},
+         "share of that time over which the writes are spread; 0 = at once", "checkpoint_completion_target", 0, NULL,
+         NULL},
+        {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0,
+         "when the first one begins; checkpoint_timeout unless given", "judgement", 0, NULL, NULL},
+        {"pages", DBIO_FIELD_COUNT, AT(pages), NULL, 1, 1e12, "buffers that are dirty at its begin", "judgement", 0,
+         NULL, NULL},
         {"dirty_rate", DBIO_FIELD_RATE, AT(dirty_rate), NULL, 0, 0,
          "buffers a second that get dirty all the time (one that is dirty already does not count again)", "judgement",
          DBIO_FIELD_POSITIVE, NULL, NULL},
@@ -50,13 +52,13 @@ struct checkpoint {
         struct dbio_dirty_maker maker;
         struct dbio_sweep sweep;
         enum { MAKE, WRITE, REST, SYNC } stage;
-        uint64_t total, written;     /* buffers */
+        uint64_t total, written; /* buffers */
         uint64_t nap_end_ns, taken_in_ns;
         bool napping;
         struct run pending[MAX_PENDING];
         unsigned npending, pending_pages, out; /* out: runs of pending that have been given; npending while it fills */
         bool flushing;
-        uint64_t segments, segment;  /* files touched, fsyncs still to come; the last one seen */
+        uint64_t segments, segment; /* files touched, fsyncs still to come; the last one seen */
         uint16_t target;
         uint8_t write_flags;
 };
@@ -134,7 +136,8 @@ static void give(const struct checkpoint *self, struct dbio_op *op, const struct
         op->length = run->pages * self->map->page;
 }
 
-/* Writes buffers until the schedule is met: 1 = runs are to be written back, 0 = a nap, -1 = all buffers are written. */
+/* Writes buffers until the schedule is met: 1 = runs are to be written back, 0 = a nap, -1 = all buffers are written.
+ */
 static int write_buffers(struct checkpoint *self)
 {
         unsigned most = (unsigned)(self->config->checkpoint_flush_after / self->map->page);
@@ -268,7 +271,8 @@ static void release(struct dbio_flow *flow)
         dbio_dirty_map_release(&((struct checkpoint *)flow)->own);
 }
 
-static const struct dbio_flow_class class = {.begin = begin, .next = next, .tick = tick, .wake = wake, .release = release};
+static const struct dbio_flow_class class = {
+        .begin = begin, .next = next, .tick = tick, .wake = wake, .release = release};
 
 static int check(const struct dbio_stream_keys *keys, const void *opaque, struct dbio_err *err)
 {
@@ -286,12 +290,13 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *config = opaque;
-        struct dbio_flow_plan plan = {.class = &class, .first_ns = config->first_ns,
-                                      .every_ns = config->checkpoint_timeout_ns, .depth = IN_FLIGHT};
+        struct dbio_flow_plan plan = {.class = &class,
+                                      .first_ns = config->first_ns,
+                                      .every_ns = config->checkpoint_timeout_ns,
+                                      .depth = IN_FLIGHT};
         double share = dbio_is_set(keys->dirty.density) ? keys->dirty.density : 0;
-        double pages = config->pages != DBIO_UNSET
-                               ? (double)config->pages
-                               : config->dirty_rate * (double)config->checkpoint_timeout_ns / 1e9;
+        double pages = config->pages != DBIO_UNSET ? (double)config->pages
+                                                   : config->dirty_rate * (double)config->checkpoint_timeout_ns / 1e9;
         struct dbio_dirty_plan dirt = {
                 .keys = &keys->dirty,
                 .skew = &keys->skew,

@@ -10,13 +10,14 @@ struct config {
 #define AT(member) offsetof(struct config, member)
 
 static const struct dbio_field fields[] = {
-        {"io_combine_limit", DBIO_FIELD_SIZE, AT(io_combine_limit), "128K", 8192, 1048576, "largest read", "io_combine_limit",
-         0, NULL, NULL},
+        {"io_combine_limit", DBIO_FIELD_SIZE, AT(io_combine_limit), "128K", 8192, 1048576, "largest read",
+         "io_combine_limit", 0, NULL, NULL},
         {"effective_io_concurrency", DBIO_FIELD_COUNT, AT(effective_io_concurrency), "16", 1, 1000,
          "most reads in flight; 1 before 18. The distance doubles with each read, so it takes as many to get there",
          "effective_io_concurrency; read_stream.c", 0, NULL, NULL},
         {"pages", DBIO_FIELD_COUNT, AT(pages), NULL, 1, 1e12,
-         "length of a pass in pages of the target, from a place of its own; all of the region from its beginning unless given",
+         "length of a pass in pages of the target, from a place of its own; all of the region from its beginning "
+         "unless given",
          "judgement", 0, NULL, NULL},
         {"repeat", DBIO_FIELD_BOOL, AT(repeat), "no", 0, 0, "again and again", "judgement", 0, NULL, NULL},
         {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0, "when the first pass is due; every unless given, else 0s",
@@ -31,7 +32,7 @@ struct scan {
         struct dbio_space space;
         uint64_t start, bytes, at, left; /* bytes */
         uint32_t combine;
-        unsigned reads, most;            /* that may be in flight */
+        unsigned reads, most; /* that may be in flight */
         uint16_t target;
 };
 

@@ -1,4 +1,5 @@
-/* PostgreSQL's write-ahead log: a leader writes what has been inserted and fsyncs it, the others wait and look again. */
+/* PostgreSQL's write-ahead log: a leader writes what has been inserted and fsyncs it, the others wait and look again.
+ */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "patterns/logtail.h"
 #include "patterns/rng.h"
 
-#define BLOCK 8192u
+#define BLOCK   8192u
 #define SEGMENT (16u << 20)
 
 struct config {
@@ -33,8 +34,8 @@ static const struct dbio_field fields[] = {
         DBIO_COMMIT_FIELDS(struct config, commits, "{lognormal: {median: 400, sigma: 0.8}}",
                            "judgement; measure pg_stat_wal wal_bytes less wal_fpi × 8K, by commits"),
         {"full_page_writes", DBIO_FIELD_BOOL, AT(full_page_writes), "yes", 0, 0,
-         "the first change of a page after a checkpoint's begin logs its whole image; needs checkpoint", "full_page_writes",
-         0, NULL, NULL},
+         "the first change of a page after a checkpoint's begin logs its whole image; needs checkpoint",
+         "full_page_writes", 0, NULL, NULL},
         {"checkpoint", DBIO_FIELD_STREAM, AT(checkpoint), NULL, 0, 0,
          "the postgres.checkpoint stream after whose begin the images are logged", "xloginsert.c", 0, NULL, NULL},
         {"pages_per_commit", DBIO_FIELD_COUNT, AT(pages_per_commit), "4", 1, 10000, "pages that a commit changes",

@@ -45,19 +45,31 @@ int main(void)
 {
         const double rates[] = {10000, 1000000};
         struct dbio_geometry geometry = {1ull << 33, 1, 512};
-        struct dbio_pattern_env env = {.phase = "p", .stream = "s", .seed = 1, .duration_ns = UINT64_MAX, .ntargets = 1,
-                                       .targets = &geometry};
+        struct dbio_pattern_env env = {
+                .phase = "p", .stream = "s", .seed = 1, .duration_ns = UINT64_MAX, .ntargets = 1, .targets = &geometry};
         struct dbio_stream_keys keys = {.nmembers = 1, .region = {{.share = 0}, {.share = 1}}, .after = -1};
         struct dbio_err err = {0};
 
         for (unsigned i = 0; i < 2; i++) {
                 struct dbio_commit_plan plan = {.rate = {rates[i], rates[i], 0},
                                                 .bytes = {DBIO_DIST_LOGNORMAL, 400, 0.8}};
-                struct dbio_logblocks_spec blocks = {.plan = plan, .max_block = 61440, .max_outstanding = 112, .writers = 1,
-                                                     .segments = 8, .length = UINT64_MAX};
-                struct dbio_logtail_spec tail = {.plan = plan, .style = DBIO_LOG_WRITER, .role = DBIO_ROLE_LOG, .block = 512,
-                                                 .header = 16, .write_ahead = 8192, .ready = 4096, .length = UINT64_MAX,
-                                                 .segments = 32, .part_header = 2048, .sync_every = 1};
+                struct dbio_logblocks_spec blocks = {.plan = plan,
+                                                     .max_block = 61440,
+                                                     .max_outstanding = 112,
+                                                     .writers = 1,
+                                                     .segments = 8,
+                                                     .length = UINT64_MAX};
+                struct dbio_logtail_spec tail = {.plan = plan,
+                                                 .style = DBIO_LOG_WRITER,
+                                                 .role = DBIO_ROLE_LOG,
+                                                 .block = 512,
+                                                 .header = 16,
+                                                 .write_ahead = 8192,
+                                                 .ready = 4096,
+                                                 .length = UINT64_MAX,
+                                                 .segments = 32,
+                                                 .part_header = 2048,
+                                                 .sync_every = 1};
                 struct dbio_stream out = {0};
                 char label[64];
 

@@ -1,7 +1,7 @@
 /* Drives sources on a virtual clock against a device that is a function of the op: for tests of patterns.
  *
- * Keeps what the pacer keeps: due times, barriers, depth. Every op completes latency(op) after it was issued; completions
- * are told in the order of time, ties in the order of issue.
+ * Keeps what the pacer keeps: due times, barriers, depth. Every op completes latency(op) after it was issued;
+ * completions are told in the order of time, ties in the order of issue.
  */
 #ifndef DBIO_TESTS_DRIVE_H
 #define DBIO_TESTS_DRIVE_H
@@ -13,7 +13,7 @@
 #include "engine/stream.h"
 
 #define DRIVE_SOURCES 4
-#define DRIVE_QUEUE 4096
+#define DRIVE_QUEUE   4096
 
 struct drive_op {
         struct dbio_op op;
@@ -196,7 +196,8 @@ static inline unsigned drive_first(struct drive *drive)
         while (drive->first_open < drive->nops && drive->completed[drive->first_open])
                 drive->first_open++;
         for (unsigned i = drive->first_open; i < drive->nops; i++)
-                if (!drive->completed[i] && (best == drive->nops || drive->ops[i].completed_ns < drive->ops[best].completed_ns))
+                if (!drive->completed[i] &&
+                    (best == drive->nops || drive->ops[i].completed_ns < drive->ops[best].completed_ns))
                         best = i;
         return best;
 }
@@ -239,12 +240,14 @@ static inline void drive_run(struct drive *drive, uint64_t limit_ns, unsigned li
                         break;
                 for (unsigned s = 0; s < drive->nsources; s++) {
                         struct dbio_source *source = drive->sources[s];
-                        uint64_t wake = source->class->wake && !source->ended ? source->class->wake(source) : UINT64_MAX;
+                        uint64_t wake =
+                                source->class->wake && !source->ended ? source->class->wake(source) : UINT64_MAX;
 
                         if (drive->head[s] != drive->tail[s]) {
                                 const struct dbio_op *op = &drive->queue[s][drive->head[s] % DRIVE_QUEUE];
 
-                                wake = op->due_ns != DBIO_NO_DUE && op->due_ns > drive->now_ns ? op->due_ns : UINT64_MAX;
+                                wake = op->due_ns != DBIO_NO_DUE && op->due_ns > drive->now_ns ? op->due_ns
+                                                                                               : UINT64_MAX;
                         }
                         if (wake < next)
                                 next = wake;

@@ -107,9 +107,11 @@ static inline int one_add(struct one *one, const char *name, const struct dbio_s
         if (!result && pattern->check)
                 result = pattern->check(keys, config, &one->err);
         if (!result) {
-                one->streams[one->nstreams] = (struct dbio_stream){
-                        .name = names[one->nstreams], .pattern = pattern->name, .flags = pattern->flags,
-                        .start_ns = keys->start_ns, .stop_ns = UINT64_MAX};
+                one->streams[one->nstreams] = (struct dbio_stream){.name = names[one->nstreams],
+                                                                   .pattern = pattern->name,
+                                                                   .flags = pattern->flags,
+                                                                   .start_ns = keys->start_ns,
+                                                                   .stop_ns = UINT64_MAX};
                 result = pattern->compile(&env, keys, config, &one->streams[one->nstreams], &one->err);
                 if (!result)
                         one->configs[one->nstreams++] = config;

@@ -1,4 +1,4 @@
-/* InnoDB's patterns. Expected figures: facts of the InnoDB sheet (sections in brackets) worked out by hand. */
+/* InnoDB's patterns. Expected figures: the rules of MySQL's sources, worked out by hand. */
 #include "tests/drive.h"
 #include "tests/one.h"
 #include "tests/unit.h"
@@ -8,7 +8,7 @@
 #include "patterns/flushloop.h"
 #include "patterns/logtail.h"
 
-#define MS ((uint64_t)1000000)
+#define MS     ((uint64_t)1000000)
 #define SECOND ((uint64_t)1000000000)
 
 /* Writes take user[0] ns, fsyncs user[1], reads user[2]. */
@@ -47,7 +47,8 @@ static void check_writes(const struct drive *drive, const struct expected *expec
         for (unsigned i = 0; i < drive->nops && k < n; i++) {
                 if (drive->ops[i].op.kind != DBIO_WRITE)
                         continue;
-                ck_assert_msg(drive->ops[i].op.offset == expected[k].offset && drive->ops[i].op.length == expected[k].length,
+                ck_assert_msg(drive->ops[i].op.offset == expected[k].offset &&
+                                      drive->ops[i].op.length == expected[k].length,
                               "write %u: %llu+%u, expected %llu+%llu", k, (unsigned long long)drive->ops[i].op.offset,
                               drive->ops[i].op.length, (unsigned long long)expected[k].offset,
                               (unsigned long long)expected[k].length);
@@ -56,14 +57,14 @@ static void check_writes(const struct drive *drive, const struct expected *expec
         ck_assert_uint_eq(k, n);
 }
 
-/* [2.7] 496 bytes of payload a block; the tail block is rewritten in place; the first write into 8K is padded to its
+/* 496 bytes of payload a block; the tail block is rewritten in place; the first write into 8K is padded to its
  * end. Commits of 400 bytes end at 400, 800, 1200, 1600: blocks 0, 1, 2, 3. */
 START_TEST(redo_writer_rewrites_its_tail)
 {
         static const struct expected expected[] = {
-                {2048, 6144},                           /* opens the first 8K */
-                {2048, 512}, {2560, 512},               /* block 0 complete, then the tail in block 1 */
-                {2560, 512}, {3072, 512}, {3072, 512}, {3584, 512},
+                {2048, 6144},              /* opens the first 8K */
+                {2048, 512},  {2560, 512}, /* block 0 complete, then the tail in block 1 */
+                {2560, 512},  {3072, 512}, {3072, 512}, {3584, 512},
         };
         uint64_t latency[3] = {10000, 100000, 0};
         struct one one;
@@ -85,7 +86,7 @@ START_TEST(redo_writer_rewrites_its_tail)
 }
 END_TEST
 
-/* [2.7] 20,000 bytes are 40 complete blocks and a tail: to the boundary of 8K, then a whole 8K, then 12 blocks that are
+/* 20,000 bytes are 40 complete blocks and a tail: to the boundary of 8K, then a whole 8K, then 12 blocks that are
  * padded to the next boundary, then the tail inside what has been padded. */
 START_TEST(redo_writer_pads_by_the_rule)
 {
@@ -106,7 +107,7 @@ START_TEST(redo_writer_pads_by_the_rule)
 }
 END_TEST
 
-/* [2.7] 5.6 and 5.7: one write from the tail's block to the end, under the leader; 5.7 pads to 8K where it enters a new
+/* 5.6 and 5.7: one write from the tail's block to the end, under the leader; 5.7 pads to 8K where it enters a new
  * one, 5.6 does not. */
 START_TEST(redo_leader_writes_in_one_piece)
 {
@@ -150,7 +151,8 @@ START_TEST(redo_device_view_is_in_whole_blocks)
         ck_assert_int_eq(one_add(&one, "innodb.redo_log", NULL, "{commit_rate: 100/s, view: syscall}", UINT64_MAX), -1);
         ck_assert_str_eq(one.err.message,
                          "view: syscall writes blocks of 512 bytes, but the target's sector is 4096: say view: device");
-        one_must(&one, "innodb.redo_log", NULL, "{commit_rate: 100/s, arrival: uniform, bytes_per_commit: 400}", UINT64_MAX);
+        one_must(&one, "innodb.redo_log", NULL, "{commit_rate: 100/s, arrival: uniform, bytes_per_commit: 400}",
+                 UINT64_MAX);
         start_at_header(&one, 0);
         drive = drive_one(&one, latency);
         drive_run(drive, 35 * MS, 1000);
@@ -163,7 +165,7 @@ START_TEST(redo_device_view_is_in_whole_blocks)
 }
 END_TEST
 
-/* [2.7] Group commit: fsyncs back to back, g = λT commits each: 10,000/s × 1 ms. Doubling the device's latency doubles
+/* Group commit: fsyncs back to back, g = λT commits each: 10,000/s × 1 ms. Doubling the device's latency doubles
  * the bytes a flush. */
 START_TEST(redo_groups_commits)
 {
@@ -196,7 +198,7 @@ START_TEST(redo_groups_commits)
 }
 END_TEST
 
-/* [2.7] 0 and 2: an fsync a second, whatever the commits. */
+/* 0 and 2: an fsync a second, whatever the commits. */
 START_TEST(redo_lazy_flushes_once_a_second)
 {
         uint64_t latency[3] = {10000, MS, 0};
@@ -253,7 +255,7 @@ START_TEST(lazy_redo_goes_on_to_the_binlog)
 }
 END_TEST
 
-/* [2.7] The ring: 100 MiB in 32 files (8.4), round and round inside the region, no write across a file's end. */
+/* The ring: 100 MiB in 32 files (8.4), round and round inside the region, no write across a file's end. */
 START_TEST(redo_goes_round)
 {
         uint64_t latency[3] = {0, 10 * MS, 0}, last = 0;
@@ -286,8 +288,8 @@ START_TEST(redo_goes_round)
 }
 END_TEST
 
-/* [2.7] Checkpoints of the log: a block of the file's header at 512 and 1536 in turn, each second (8.0, in the file that is
- * being written) or each 7 seconds (before, in the first file), and an fsync. */
+/* Checkpoints of the log: a block of the file's header at 512 and 1536 in turn, each second (8.0, in the file
+ * that is being written) or each 7 seconds (before, in the first file), and an fsync. */
 START_TEST(redo_writes_its_checkpoints)
 {
         for (unsigned version = 507; version <= 800; version += 800 - 507) {
@@ -322,7 +324,7 @@ START_TEST(redo_writes_its_checkpoints)
 }
 END_TEST
 
-/* [2.8] A group pays the redo log's fsync and then the binlog's. */
+/* A group pays the redo log's fsync and then the binlog's. */
 START_TEST(binlog_syncs_after_the_redo_log)
 {
         uint64_t latency[3] = {100000, 2 * MS, 0};
@@ -373,8 +375,8 @@ START_TEST(binlog_syncs_each_nth_group)
 
                 one_init(&one, 1u << 30, 512, 16384);
                 one_must(&one, "innodb.redo_log", NULL, "{commit_rate: 100/s, arrival: uniform}", UINT64_MAX);
-                one_must(&one, "innodb.binlog", NULL, every ? "{commits_of: s0, sync_binlog: 10}"
-                                                            : "{commits_of: s0, sync_binlog: 0}", UINT64_MAX);
+                one_must(&one, "innodb.binlog", NULL,
+                         every ? "{commits_of: s0, sync_binlog: 10}" : "{commits_of: s0, sync_binlog: 0}", UINT64_MAX);
                 drive = drive_one(&one, latency);
                 drive_run(drive, 10 * SECOND - 5 * MS, 100000);
                 for (unsigned i = 0; i < drive->nops; i++) {
@@ -389,7 +391,7 @@ START_TEST(binlog_syncs_each_nth_group)
 }
 END_TEST
 
-/* [2.4] Golden vectors of pct_lsn at a = 10, 20, … 100. */
+/* Golden vectors of pct_lsn at a = 10, 20, … 100. */
 START_TEST(adaptive_flushing_has_the_golden_vectors)
 {
         static const unsigned slow[10] = {42, 119, 219, 337, 471, 619, 780, 954, 1138, 1333};
@@ -400,8 +402,12 @@ START_TEST(adaptive_flushing_has_the_golden_vectors)
         } cases[] = {{200, 2000, slow}, {2000, 4000, fast}, {10000, 20000, fast}};
 
         for (unsigned i = 0; i < 3; i++) {
-                struct dbio_flushloop loop = {.version = 804, .io_capacity = cases[i].capacity, .io_capacity_max = cases[i].max,
-                                              .adaptive_lwm = 1, .adaptive = true, .limits = {.free = 1e9, .age = 1e9}};
+                struct dbio_flushloop loop = {.version = 804,
+                                              .io_capacity = cases[i].capacity,
+                                              .io_capacity_max = cases[i].max,
+                                              .adaptive_lwm = 1,
+                                              .adaptive = true,
+                                              .limits = {.free = 1e9, .age = 1e9}};
 
                 for (unsigned k = 1; k <= 10; k++)
                         ck_assert_uint_eq(dbio_flush_pct_lsn(&loop, 1e8 * k), cases[i].pct[k - 1]);
@@ -411,13 +417,17 @@ START_TEST(adaptive_flushing_has_the_golden_vectors)
                 ck_assert_uint_eq(dbio_flush_pct_lsn(&loop, 9.9e8), 0);
         }
         /* 2000 DIV 3999 … the division of the two is whole: 2000/3999 gives 1. */
-        struct dbio_flushloop odd = {.version = 804, .io_capacity = 2000, .io_capacity_max = 3999, .adaptive_lwm = 1,
-                                     .adaptive = true, .limits = {.free = 1e9, .age = 1e9}};
+        struct dbio_flushloop odd = {.version = 804,
+                                     .io_capacity = 2000,
+                                     .io_capacity_max = 3999,
+                                     .adaptive_lwm = 1,
+                                     .adaptive = true,
+                                     .limits = {.free = 1e9, .age = 1e9}};
         ck_assert_uint_eq(dbio_flush_pct_lsn(&odd, 1e9), 133);
 }
 END_TEST
 
-/* [2.4] Worked example of the log's limits: 100 MiB: hard 93.3, 7/8 of soft less margin 72.4, start 8.4; 1 GiB: 749 and
+/* Worked example of the log's limits: 100 MiB: hard 93.3, 7/8 of soft less margin 72.4, start 8.4; 1 GiB: 749 and
  * 86 MiB. Before 8.0.30: C = 0.9·(96 MiB − 4 KiB) = 86.4, M = 0.9·(C − 48 pages of 16K) = 77.08, 7/8 of it 67.45. */
 START_TEST(redo_log_has_its_limits)
 {
@@ -444,15 +454,25 @@ static double six_hundred(void *user, double lsn_span)
         return 600;
 }
 
-/* [2.4] n = min((io_cap·max(pct_dirty, pct_lsn)/100 + page_avg + pages_lsn) / 3, io_max), by hand. */
+/* n = min((io_cap·max(pct_dirty, pct_lsn)/100 + page_avg + pages_lsn) / 3, io_max), by hand. */
 START_TEST(adaptive_flushing_adds_up)
 {
-        struct dbio_flushloop loop = {.version = 800, .io_capacity = 200, .io_capacity_max = 2000, .max_dirty_pct = 90,
-                                      .max_dirty_pct_lwm = 10, .adaptive_lwm = 10, .adaptive = true, .avg_loops = 30,
+        struct dbio_flushloop loop = {.version = 800,
+                                      .io_capacity = 200,
+                                      .io_capacity_max = 2000,
+                                      .max_dirty_pct = 90,
+                                      .max_dirty_pct_lwm = 10,
+                                      .adaptive_lwm = 10,
+                                      .adaptive = true,
+                                      .avg_loops = 30,
                                       .limits = {.free = 1000000, .age = 1000000, .sync = 1100000, .hard = 1200000}};
         double span = -1;
-        struct dbio_flush_input input = {.now_ns = SECOND, .lsn = 500000, .age = 300000, .dirty_pct = 45.5,
-                                         .pages_within = six_hundred, .user = &span};
+        struct dbio_flush_input input = {.now_ns = SECOND,
+                                         .lsn = 500000,
+                                         .age = 300000,
+                                         .dirty_pct = 45.5,
+                                         .pages_within = six_hundred,
+                                         .user = &span};
         struct dbio_flush_target target = dbio_flushloop_turn(&loop, &input);
 
         ck_assert_uint_eq(target.pct_dirty, 50); /* 100 × 45.5 / 91 */
@@ -490,7 +510,8 @@ START_TEST(adaptive_flushing_adds_up)
 END_TEST
 
 /* A cleaner without a redo log: all by the share of dirty pages. */
-static struct drive *clean(struct one *one, unsigned version, const char *yaml, unsigned map, uint64_t *latency, uint64_t limit)
+static struct drive *clean(struct one *one, unsigned version, const char *yaml, unsigned map, uint64_t *latency,
+                           uint64_t limit)
 {
         struct dbio_stream_keys keys = one_keys(dbio_pattern_find("innodb.page_cleaner"), 0);
         struct drive *drive;
@@ -527,14 +548,15 @@ static void check_steps(const struct drive *drive, const struct step *steps, uns
                 }
 }
 
-#define W DBIO_WRITE
-#define F DBIO_FSYNC
+#define W  DBIO_WRITE
+#define F  DBIO_FSYNC
 #define DW DBIO_ROLE_DOUBLEWRITE
 #define PF DBIO_ROLE_PAGE_FLUSH
-#define B DBIO_OP_BARRIER
+#define B  DBIO_OP_BARRIER
 
-/* [2.6, 2.11] The sequences of each version and method, op by op. At the first tick 150 pages of 320 are dirty, more than
- * max_dirty_pages_pct: 100 % of io_capacity 150; with the average, which begins at dirty_rate, (150 + 150) / 3 are asked for. */
+/* The sequences of each version and method, op by op. At the first tick 150 pages of 320 are dirty, more
+ * than max_dirty_pages_pct: 100 % of io_capacity 150; with the average, which begins at dirty_rate, (150 + 150) / 3 are
+ * asked for. */
 START_TEST(doublewrite_sequences)
 {
         static const struct {
@@ -544,33 +566,70 @@ START_TEST(doublewrite_sequences)
                 unsigned n;
         } cases[] = {
                 {"5.7: 64 pages, 36 pages, fsync, pages, fsync",
-                 "doublewrite_pages: 120, flush_method: fsync", 507,
-                 {{W, DW, 0, 64 * 16384, 1, B}, {W, DW, 0, 36 * 16384, 1, B}, {F, DW, 0, 0, 1, B}, {W, PF, 0, 16384, 100, 0},
-                  {F, PF, 0, 0, 1, B}}, 5},
+                 "doublewrite_pages: 120, flush_method: fsync",
+                 507,
+                 {{W, DW, 0, 64 * 16384, 1, B},
+                  {W, DW, 0, 36 * 16384, 1, B},
+                  {F, DW, 0, 0, 1, B},
+                  {W, PF, 0, 16384, 100, 0},
+                  {F, PF, 0, 0, 1, B}},
+                 5},
                 {"5.7 with O_DIRECT syncs ibdata1 all the same",
-                 "flush_method: o_direct, doublewrite_pages: 50", 507,
-                 {{W, DW, 0, 50 * 16384, 1, B}, {F, DW, 0, 0, 1, B}, {W, PF, 0, 16384, 50, 0}, {F, PF, 0, 0, 1, B},
-                  {W, DW, 0, 50 * 16384, 1, B}, {F, DW, 0, 0, 1, B}, {W, PF, 0, 16384, 50, 0}, {F, PF, 0, 0, 1, B}}, 8},
+                 "flush_method: o_direct, doublewrite_pages: 50",
+                 507,
+                 {{W, DW, 0, 50 * 16384, 1, B},
+                  {F, DW, 0, 0, 1, B},
+                  {W, PF, 0, 16384, 50, 0},
+                  {F, PF, 0, 0, 1, B},
+                  {W, DW, 0, 50 * 16384, 1, B},
+                  {F, DW, 0, 0, 1, B},
+                  {W, PF, 0, 16384, 50, 0},
+                  {F, PF, 0, 0, 1, B}},
+                 8},
                 {"8.0: batches of 4, fsync of both",
-                 "buffer_pool_instances: 1, flush_method: fsync", 800,
-                 {{W, DW, 0, 4 * 16384, 1, B}, {F, DW, 0, 0, 1, B}, {W, PF, 0, 16384, 4, 0}, {F, PF, 0, 0, 1, B},
-                  {W, DW, 0, 4 * 16384, 1, B}, {F, DW, 0, 0, 1, B}, {W, PF, 0, 16384, 4, 0}, {F, PF, 0, 0, 1, B}}, 8},
+                 "buffer_pool_instances: 1, flush_method: fsync",
+                 800,
+                 {{W, DW, 0, 4 * 16384, 1, B},
+                  {F, DW, 0, 0, 1, B},
+                  {W, PF, 0, 16384, 4, 0},
+                  {F, PF, 0, 0, 1, B},
+                  {W, DW, 0, 4 * 16384, 1, B},
+                  {F, DW, 0, 0, 1, B},
+                  {W, PF, 0, 16384, 4, 0},
+                  {F, PF, 0, 0, 1, B}},
+                 8},
                 {"8.4: O_DIRECT, no fsync of the doublewrite file",
-                 "buffer_pool_instances: 1, doublewrite_to: t1", 804,
-                 {{W, DW, 1, 100 * 16384, 1, B}, {W, PF, 0, 16384, 100, 0}, {F, PF, 0, 0, 1, B}}, 3},
+                 "buffer_pool_instances: 1, doublewrite_to: t1",
+                 804,
+                 {{W, DW, 1, 100 * 16384, 1, B}, {W, PF, 0, 16384, 100, 0}, {F, PF, 0, 0, 1, B}},
+                 3},
                 {"8.4: O_DIRECT_NO_FSYNC",
-                 "buffer_pool_instances: 1, flush_method: o_direct_no_fsync", 804,
-                 {{W, DW, 0, 100 * 16384, 1, B}, {W, PF, 0, 16384, 100, 0}}, 2},
+                 "buffer_pool_instances: 1, flush_method: o_direct_no_fsync",
+                 804,
+                 {{W, DW, 0, 100 * 16384, 1, B}, {W, PF, 0, 16384, 100, 0}},
+                 2},
                 {"8.4: fsync",
-                 "buffer_pool_instances: 1, flush_method: fsync, doublewrite_pages: 64", 804,
-                 {{W, DW, 0, 64 * 16384, 1, B}, {F, DW, 0, 0, 1, B}, {W, PF, 0, 16384, 64, 0}, {F, PF, 0, 0, 1, B},
-                  {W, DW, 0, 36 * 16384, 1, B}, {F, DW, 0, 0, 1, B}, {W, PF, 0, 16384, 36, 0}, {F, PF, 0, 0, 1, B}}, 8},
+                 "buffer_pool_instances: 1, flush_method: fsync, doublewrite_pages: 64",
+                 804,
+                 {{W, DW, 0, 64 * 16384, 1, B},
+                  {F, DW, 0, 0, 1, B},
+                  {W, PF, 0, 16384, 64, 0},
+                  {F, PF, 0, 0, 1, B},
+                  {W, DW, 0, 36 * 16384, 1, B},
+                  {F, DW, 0, 0, 1, B},
+                  {W, PF, 0, 16384, 36, 0},
+                  {F, PF, 0, 0, 1, B}},
+                 8},
                 {"8.4: detect_only writes 8K",
-                 "buffer_pool_instances: 1, doublewrite: detect_only", 804,
-                 {{W, DW, 0, 8192, 1, B}, {W, PF, 0, 16384, 100, 0}, {F, PF, 0, 0, 1, B}}, 3},
+                 "buffer_pool_instances: 1, doublewrite: detect_only",
+                 804,
+                 {{W, DW, 0, 8192, 1, B}, {W, PF, 0, 16384, 100, 0}, {F, PF, 0, 0, 1, B}},
+                 3},
                 {"off",
-                 "buffer_pool_instances: 1, doublewrite: off", 804,
-                 {{W, PF, 0, 16384, 100, 0}, {F, PF, 0, 0, 1, B}}, 2},
+                 "buffer_pool_instances: 1, doublewrite: off",
+                 804,
+                 {{W, PF, 0, 16384, 100, 0}, {F, PF, 0, 0, 1, B}},
+                 2},
         };
 
         for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -581,13 +640,14 @@ START_TEST(doublewrite_sequences)
 
                 snprintf(yaml, sizeof yaml,
                          "{io_capacity: 150, dirty_rate: 150/s, max_dirty_pages_pct_lwm: 0, max_dirty_pages_pct: 1,"
-                         " buffer_pool_size: 5M, flush_neighbors: 0, %s}", cases[i].yaml);
+                         " buffer_pool_size: 5M, flush_neighbors: 0, %s}",
+                         cases[i].yaml);
                 drive = clean(&one, cases[i].version, yaml, DBIO_DIRTY_PAGES, latency, SECOND + 500 * MS);
                 check_steps(drive, cases[i].steps, cases[i].n);
                 /* Nothing of a step before all of the step before it. */
                 for (unsigned k = 1; k < drive->nops; k++)
-                        if (drive->ops[k].op.kind == F || drive->ops[k].op.role == DW || drive->ops[k - 1].op.role == DW ||
-                            drive->ops[k - 1].op.kind == F)
+                        if (drive->ops[k].op.kind == F || drive->ops[k].op.role == DW ||
+                            drive->ops[k - 1].op.role == DW || drive->ops[k - 1].op.kind == F)
                                 ck_assert_uint_ge(drive->ops[k].submitted_ns, drive->ops[k - 1].completed_ns);
                 drive_free(drive);
                 one_release(&one, false);
@@ -595,7 +655,7 @@ START_TEST(doublewrite_sequences)
 }
 END_TEST
 
-/* [2.6] Places: before 8.0.20 the second and third extent; from then on segments in turn, 8.4 with 4 instances:
+/* Places: before 8.0.20 the second and third extent; from then on segments in turn, 8.4 with 4 instances:
  * ceil(8/2) segments of 128 pages. Bytes are doubled, ops are 1 + 1/m. */
 START_TEST(doublewrite_doubles_the_bytes)
 {
@@ -628,7 +688,7 @@ START_TEST(doublewrite_doubles_the_bytes)
 }
 END_TEST
 
-/* [2.4] flush_neighbors, with a share q of 4,096 pages dirty by chance: 2,048 draws leave q = 1 − exp(−1/2) = 0.393.
+/* flush_neighbors, with a share q of 4,096 pages dirty by chance: 2,048 draws leave q = 1 − exp(−1/2) = 0.393.
  * Pages a victim: mode 0 one, mode 1 1 + 2q/(1−q) = 2.30, mode 2 64q = 25.2. */
 START_TEST(neighbours_go_along)
 {
@@ -647,7 +707,8 @@ START_TEST(neighbours_go_along)
                 one_init(&one, 64u << 20, 512, 16384);
                 snprintf(yaml, sizeof yaml,
                          "{io_capacity: 1200, dirty_rate: 2048/s, max_dirty_pages_pct_lwm: 0, max_dirty_pages_pct: 1,"
-                         " flush_neighbors: %u, doublewrite: off, buffer_pool_instances: 1}", mode);
+                         " flush_neighbors: %u, doublewrite: off, buffer_pool_instances: 1}",
+                         mode);
                 one_must(&one, "innodb.page_cleaner", &keys, yaml, UINT64_MAX);
                 drive = drive_one(&one, latency);
                 drive_run(drive, SECOND + 500 * MS, 100000);
@@ -658,8 +719,9 @@ START_TEST(neighbours_go_along)
                         if (op->kind != DBIO_WRITE)
                                 continue;
                         pages++;
-                        victims += mode == 2 ? page / 64 != last / 64 || page < last
-                                             : mode == 1 ? page != last + 1 || page / 64 != last / 64 : 1;
+                        victims += mode == 2   ? page / 64 != last / 64 || page < last
+                                   : mode == 1 ? page != last + 1 || page / 64 != last / 64
+                                               : 1;
                 }
                 ck_assert_uint_eq(pages, 400);
                 ck_assert_double_eq_tol((double)pages / victims, expected[mode], mode ? 0.15 * expected[mode] : 1e-9);
@@ -677,8 +739,8 @@ static double last_gauge(const struct drive *drive, const char *name)
         return NAN;
 }
 
-/* A server in its steady state flushes what gets dirty: 8.0's loop on a redo log of 96 MiB with 2 MB/s of redo, 400 pages/s,
- * 5.7's and 8.4's too. The redo age stays between the low-water mark and the sync point. */
+/* A server in its steady state flushes what gets dirty: 8.0's loop on a redo log of 96 MiB with 2 MB/s of redo, 400
+ * pages/s, 5.7's and 8.4's too. The redo age stays between the low-water mark and the sync point. */
 START_TEST(cleaner_keeps_up)
 {
         static const unsigned versions[] = {506, 507, 800, 804};
@@ -695,12 +757,13 @@ START_TEST(cleaner_keeps_up)
                 one_must(&one, "innodb.redo_log", &keys, "{commit_rate: 200/s, bytes_per_commit: 10000}", UINT64_MAX);
                 keys.target = 0;
                 keys.dirty.map = DBIO_DIRTY_PAGES;
-                one_must(&one, "innodb.page_cleaner", &keys, "{dirty_rate: 400/s, redo: s0, io_capacity: 400}", UINT64_MAX);
+                one_must(&one, "innodb.page_cleaner", &keys, "{dirty_rate: 400/s, redo: s0, io_capacity: 400}",
+                         UINT64_MAX);
                 drive = drive_one(&one, latency);
                 drive_run(drive, 300 * SECOND, 2000000);
                 for (unsigned k = 0; k < drive->nops; k++)
-                        flushed += drive->ops[k].op.role == DBIO_ROLE_PAGE_FLUSH && drive->ops[k].op.kind == DBIO_WRITE &&
-                                   drive->ops[k].submitted_ns >= 200 * SECOND;
+                        flushed += drive->ops[k].op.role == DBIO_ROLE_PAGE_FLUSH &&
+                                   drive->ops[k].op.kind == DBIO_WRITE && drive->ops[k].submitted_ns >= 200 * SECOND;
                 /* Of 262,144 pages few are drawn again while dirty. */
                 ck_assert_double_eq_tol((double)flushed / 100, 400, 40);
                 limits = dbio_redo_limits(versions[i], versions[i] == 804 ? 100u << 20 : 96u << 20, 16384);
@@ -714,8 +777,8 @@ START_TEST(cleaner_keeps_up)
 }
 END_TEST
 
-/* The cliff: more redo than the cleaner's io_capacity_max can follow: age passes the sync point, rounds follow each other
- * without sleep, and where even that is too slow, commits wait: the age never passes the hard limit. */
+/* The cliff: more redo than the cleaner's io_capacity_max can follow: age passes the sync point, rounds follow each
+ * other without sleep, and where even that is too slow, commits wait: the age never passes the hard limit. */
 START_TEST(cliff_stops_commits)
 {
         uint64_t latency[3] = {3 * MS, 10 * MS, 0}, slowest = 0, last = 0;
@@ -730,7 +793,8 @@ START_TEST(cliff_stops_commits)
         one_must(&one, "innodb.redo_log", &keys, "{commit_rate: 1000/s, bytes_per_commit: 10000}", UINT64_MAX);
         keys.target = 0;
         keys.dirty.map = DBIO_DIRTY_PAGES;
-        one_must(&one, "innodb.page_cleaner", &keys, "{dirty_rate: 5000/s, redo: s0, buffer_pool_instances: 1}", UINT64_MAX);
+        one_must(&one, "innodb.page_cleaner", &keys, "{dirty_rate: 5000/s, redo: s0, buffer_pool_instances: 1}",
+                 UINT64_MAX);
         drive = drive_one(&one, latency);
         drive_run(drive, 60 * SECOND, 2000000);
         for (unsigned i = 0; i < drive->ngauges; i++)
@@ -738,7 +802,8 @@ START_TEST(cliff_stops_commits)
                         age = fmax(age, drive->gauges[i].value);
         ck_assert_double_gt(age, limits.sync);
         ck_assert_double_le(age, limits.hard + 20000);
-        /* No second goes by without a write of the cleaner, and none sleeps out: 10 + 10 ms is the longest pair of fsyncs. */
+        /* No second goes by without a write of the cleaner, and none sleeps out: 10 + 10 ms is the longest pair of
+         * fsyncs. */
         for (unsigned i = 0; i < drive->nops; i++) {
                 if (drive->ops[i].op.role == DBIO_ROLE_LOG)
                         continue;
@@ -755,8 +820,8 @@ START_TEST(cliff_stops_commits)
 }
 END_TEST
 
-/* [2.2] Area 0: 64 single reads at depth 1; then bursts of 64 single-page reads, each called for by the access to the last
- * page of the area before: at 64 ms, 65 ms and 66 ms on a device that takes 1 ms for any number. */
+/* Area 0: 64 single reads at depth 1; then bursts of 64 single-page reads, each called for by the access to the
+ * last page of the area before: at 64 ms, 65 ms and 66 ms on a device that takes 1 ms for any number. */
 START_TEST(scan_reads_ahead_an_area_at_a_time)
 {
         uint64_t latency[3] = {0, 0, MS};
@@ -784,8 +849,8 @@ START_TEST(scan_reads_ahead_an_area_at_a_time)
 }
 END_TEST
 
-/* With 10 us of CPU a page the burst for area 1 is called for when page 63 is accessed: 64 reads and 63 times CPU. Without
- * read-ahead all are single; random read-ahead takes the rest of area 0 at the miss on page 13. */
+/* With 10 us of CPU a page the burst for area 1 is called for when page 63 is accessed: 64 reads and 63 times CPU.
+ * Without read-ahead all are single; random read-ahead takes the rest of area 0 at the miss on page 13. */
 START_TEST(scan_thresholds)
 {
         uint64_t latency[3] = {0, 0, MS};
@@ -820,7 +885,7 @@ START_TEST(scan_thresholds)
 }
 END_TEST
 
-/* [2.1] Two dependent reads a lookup: 8 slots, 1 ms each, think 6 ms: a lookup each 8 ms a slot. */
+/* Two dependent reads a lookup: 8 slots, 1 ms each, think 6 ms: a lookup each 8 ms a slot. */
 START_TEST(page_reads_come_in_pairs)
 {
         uint64_t latency[3] = {0, 0, MS};
@@ -859,7 +924,7 @@ START_TEST(page_reads_come_in_pairs)
 }
 END_TEST
 
-/* [2.5, 2.6] Each second instances × depth × dirty share: 2 × 1024 × 10 % = 204.8 pages, in no order, from the second
+/* Each second instances × depth × dirty share: 2 × 1024 × 10 % = 204.8 pages, in no order, from the second
  * doublewrite file: behind 2 segments of 128 pages. */
 START_TEST(lru_flush_is_random)
 {
@@ -890,7 +955,7 @@ START_TEST(lru_flush_is_random)
 }
 END_TEST
 
-/* [2.9] 300 undo pages a batch, read one after the other, with 2 index pages for each. */
+/* 300 undo pages a batch, read one after the other, with 2 index pages for each. */
 START_TEST(purge_reads_undo_in_order)
 {
         uint64_t latency[3] = {0, 0, 100000}, last = 0;
@@ -922,7 +987,7 @@ START_TEST(purge_reads_undo_in_order)
 }
 END_TEST
 
-/* [2.10] 5 % of io_capacity 200: 10 pages a second in bursts inside aligned windows of 8. */
+/* 5 % of io_capacity 200: 10 pages a second in bursts inside aligned windows of 8. */
 START_TEST(merge_stays_in_its_windows)
 {
         uint64_t latency[3] = {0, 0, MS}, window = UINT64_MAX;
@@ -955,7 +1020,7 @@ START_TEST(merge_stays_in_its_windows)
 }
 END_TEST
 
-/* [2.12] 64K reads of the log one by one, then windows of 32 pages with many in flight. */
+/* 64K reads of the log one by one, then windows of 32 pages with many in flight. */
 START_TEST(recovery_scans_then_applies)
 {
         uint64_t latency[3] = {0, 0, MS};
@@ -984,8 +1049,8 @@ START_TEST(recovery_scans_then_applies)
 END_TEST
 
 TEST_MAIN("innodb", redo_writer_rewrites_its_tail, redo_writer_pads_by_the_rule, redo_leader_writes_in_one_piece,
-          redo_device_view_is_in_whole_blocks, redo_groups_commits, redo_lazy_flushes_once_a_second, lazy_redo_goes_on_to_the_binlog,
-          redo_goes_round, redo_writes_its_checkpoints,
+          redo_device_view_is_in_whole_blocks, redo_groups_commits, redo_lazy_flushes_once_a_second,
+          lazy_redo_goes_on_to_the_binlog, redo_goes_round, redo_writes_its_checkpoints,
           binlog_syncs_after_the_redo_log, binlog_syncs_each_nth_group, adaptive_flushing_has_the_golden_vectors,
           redo_log_has_its_limits, adaptive_flushing_adds_up, doublewrite_sequences, doublewrite_doubles_the_bytes,
           neighbours_go_along, cleaner_keeps_up, cliff_stops_commits, scan_reads_ahead_an_area_at_a_time,

@@ -1,4 +1,5 @@
-/* Logs: the ring, group commit, blocks. Device latencies are set by the test, so every expected figure is arithmetic. */
+/* Logs: the ring, group commit, blocks. Device latencies are set by the test, so every expected figure is arithmetic.
+ */
 #include "tests/drive.h"
 #include "tests/unit.h"
 
@@ -6,7 +7,7 @@
 
 #include "patterns/logblocks.h"
 
-#define MS 1000000u
+#define MS     1000000u
 #define SECOND 1000000000u
 
 static const struct dbio_geometry one_gib = {.file_size = 1u << 30, .nfiles = 1, .sector = 512};
@@ -19,8 +20,10 @@ static struct dbio_pattern_env env_of(const struct dbio_geometry *targets, unsig
 
 static struct dbio_stream_keys keys_of(void)
 {
-        return (struct dbio_stream_keys){
-                .region = {.from = {.share = 0}, .to = {.share = 1}}, .nmembers = 1, .write_through = true, .after = -1};
+        return (struct dbio_stream_keys){.region = {.from = {.share = 0}, .to = {.share = 1}},
+                                         .nmembers = 1,
+                                         .write_through = true,
+                                         .after = -1};
 }
 
 static struct dbio_logblocks_spec spec_of(double rate, uint64_t sessions)
@@ -113,7 +116,7 @@ START_TEST(ring_skips_headers)
 }
 END_TEST
 
-/* facts/sqlserver §3.1: multiples of the sector, 512 … 60K; rising, round at the end. */
+/* multiples of the sector, 512 … 60K; rising, round at the end. */
 START_TEST(blocks_have_log_sizes_and_rise)
 {
         struct dbio_logblocks_spec spec = spec_of(50000, 0);
@@ -143,8 +146,8 @@ START_TEST(blocks_have_log_sizes_and_rise)
 }
 END_TEST
 
-/* flushes/s = min(rate, outstanding / latency): 200/s uniform commits on a 1 ms device go alone, 512 bytes each; 50,000/s
- * on 32 outstanding at 10 ms are 3,200 flushes/s. */
+/* flushes/s = min(rate, outstanding / latency): 200/s uniform commits on a 1 ms device go alone, 512 bytes each;
+ * 50,000/s on 32 outstanding at 10 ms are 3,200 flushes/s. */
 START_TEST(flushes_follow_rate_or_device)
 {
         struct dbio_logblocks_spec spec = spec_of(200, 0);
@@ -261,7 +264,8 @@ START_TEST(instant_device_ends_no_loop)
 }
 END_TEST
 
-/* Delayed durability: commits take no time, blocks go out full, or after DBIO_LOG_LAZY_NS, or when somebody needs them. */
+/* Delayed durability: commits take no time, blocks go out full, or after DBIO_LOG_LAZY_NS, or when somebody needs them.
+ */
 START_TEST(delayed_durability_fills_blocks)
 {
         struct dbio_logblocks_spec spec = spec_of(20000, 0);
@@ -315,8 +319,9 @@ START_TEST(small_sectors_are_refused)
         spec.sector = 512;
         ck_assert_int_eq(dbio_logblocks_compile(&env, &keys, &spec, &out, &err), -1);
         ck_assert_int_eq(err.code, DBIO_USAGE);
-        ck_assert_str_eq(err.message, "sector 512 is below the target's, which is 4096: say sector: auto, or bind a target "
-                                      "with 512-byte sectors");
+        ck_assert_str_eq(err.message,
+                         "sector 512 is below the target's, which is 4096: say sector: auto, or bind a target "
+                         "with 512-byte sectors");
         spec.sector = 0;
         drive = blocks_run(&spec, &geometry, 1 * MS, 1 * (uint64_t)SECOND, NULL);
         ck_assert_double_eq(mean_length(drive), 4096);
@@ -372,7 +377,7 @@ START_TEST(other_streams_commit)
 }
 END_TEST
 
-/* facts/innodb §6: all members in parallel, done when the slowest is. */
+/* all members in parallel, done when the slowest is. */
 static uint64_t by_member(void *user, const struct dbio_op *op)
 {
         (void)user;
@@ -446,5 +451,5 @@ END_TEST
 TEST_MAIN("log", ring_wraps_and_never_crosses_a_cut, ring_skips_headers, blocks_have_log_sizes_and_rise,
           flushes_follow_rate_or_device, blocks_grow_with_latency, sessions_wait_for_their_commit, durable_in_order,
           instant_device_ends_no_loop, delayed_durability_fills_blocks, writers_spread_what_waits,
-          small_sectors_are_refused, other_streams_commit, members_are_written_in_parallel, plan_needs_one_way_of_arrival,
-          ramp_integrates)
+          small_sectors_are_refused, other_streams_commit, members_are_written_in_parallel,
+          plan_needs_one_way_of_arrival, ramp_integrates)

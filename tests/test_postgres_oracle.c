@@ -1,4 +1,5 @@
-/* PostgreSQL's, Oracle's and MyISAM's patterns. Expected figures: facts of the InnoDB sheet, §4 to §6, worked out by hand. */
+/* PostgreSQL's, Oracle's and MyISAM's patterns. Expected figures: facts of the InnoDB sheet, §4 to §6, worked out by
+ * hand. */
 #include "tests/drive.h"
 #include "tests/one.h"
 #include "tests/unit.h"
@@ -8,7 +9,7 @@
 #include "patterns/logblocks.h"
 #include "patterns/logtail.h"
 
-#define MS ((uint64_t)1000000)
+#define MS     ((uint64_t)1000000)
 #define SECOND ((uint64_t)1000000000)
 
 /* Writes take user[0] ns, fsyncs user[1], reads user[2]. */
@@ -28,8 +29,8 @@ static struct drive *drive_one(struct one *one, uint64_t *latency)
         return drive;
 }
 
-/* §5: 8K pages, the tail rewritten in place; write, then fdatasync. 8,168 bytes of payload a page: commits of 3,000 bytes end
- * in pages 0, 0, 1, 1, 1, 2. */
+/* 8K pages, the tail rewritten in place; write, then fdatasync. 8,168 bytes of payload a page: commits of 3,000
+ * bytes end in pages 0, 0, 1, 1, 1, 2. */
 START_TEST(wal_rewrites_its_tail)
 {
         static const unsigned first[6] = {0, 0, 0, 1, 1, 1}, pages[6] = {1, 1, 2, 1, 1, 2};
@@ -39,7 +40,8 @@ START_TEST(wal_rewrites_its_tail)
         uint64_t begin;
 
         one_init(&one, 1u << 30, 512, 8192);
-        one_must(&one, "postgres.wal", NULL, "{commit_rate: 100/s, arrival: uniform, bytes_per_commit: 3000}", UINT64_MAX);
+        one_must(&one, "postgres.wal", NULL, "{commit_rate: 100/s, arrival: uniform, bytes_per_commit: 3000}",
+                 UINT64_MAX);
         begin = ((struct dbio_logtail *)one.streams[0].sources[0])->ring.cursor;
         drive = drive_one(&one, latency);
         drive_run(drive, 55 * MS, 1000);
@@ -56,7 +58,7 @@ START_TEST(wal_rewrites_its_tail)
 }
 END_TEST
 
-/* §5: a 16 MiB segment that is complete is fsynced before the next one is written. */
+/* a 16 MiB segment that is complete is fsynced before the next one is written. */
 START_TEST(wal_syncs_each_segment)
 {
         uint64_t latency[3] = {100000, MS, 0};
@@ -89,8 +91,8 @@ START_TEST(wal_syncs_each_segment)
 }
 END_TEST
 
-/* §5: full-page images: u·exp(−u·t/P) a second. 1,000 commits of 1 page over P = 2,000 pages: in the first 2 s after the
- * checkpoint's begin 2,000·(1 − 1/e) = 1,264 images, in the next 2 s 465. */
+/* full-page images: u·exp(−u·t/P) a second. 1,000 commits of 1 page over P = 2,000 pages: in the first 2 s after
+ * the checkpoint's begin 2,000·(1 − 1/e) = 1,264 images, in the next 2 s 465. */
 START_TEST(wal_images_decay)
 {
         uint64_t latency[3] = {100000, 200000, 0};
@@ -103,7 +105,8 @@ START_TEST(wal_images_decay)
         keys.dirty.map = DBIO_DIRTY_PAGES;
         one_must(&one, "postgres.checkpoint", &keys, "{checkpoint_timeout: 60s, first: 2s, pages: 1000}", 60 * SECOND);
         one_must(&one, "postgres.wal", NULL,
-                 "{commit_rate: 1000/s, bytes_per_commit: 100, checkpoint: s0, pages_per_commit: 1, touched_pages: 2000}",
+                 "{commit_rate: 1000/s, bytes_per_commit: 100, checkpoint: s0, pages_per_commit: 1, touched_pages: "
+                 "2000}",
                  60 * SECOND);
         drive = drive_one(&one, latency);
         drive_run(drive, 6 * SECOND, 1000000);
@@ -120,8 +123,8 @@ START_TEST(wal_images_decay)
 }
 END_TEST
 
-/* §5: sorted; spread over 0.9 of the time in naps of 100 ms; written back after each 32 buffers, adjacent ones as one write;
- * then an fsync for each 1 GiB file, one after the other. */
+/* sorted; spread over 0.9 of the time in naps of 100 ms; written back after each 32 buffers, adjacent ones as one
+ * write; then an fsync for each 1 GiB file, one after the other. */
 START_TEST(checkpoint_is_sorted_and_spread)
 {
         uint64_t latency[3] = {MS, 50 * MS, 0}, last = 0, written = 0;
@@ -132,7 +135,8 @@ START_TEST(checkpoint_is_sorted_and_spread)
 
         keys.dirty.map = DBIO_DIRTY_DENSE;
         one_init(&one, 3ull << 30, 512, 8192);
-        one_must(&one, "postgres.checkpoint", &keys, "{checkpoint_timeout: 100s, first: 0s, pages: 300_000}", 99 * SECOND);
+        one_must(&one, "postgres.checkpoint", &keys, "{checkpoint_timeout: 100s, first: 0s, pages: 300_000}",
+                 99 * SECOND);
         drive = drive_one(&one, latency);
         drive_run(drive, 200 * SECOND, 1000000);
         for (; drive->ops[writes].op.kind == DBIO_WRITE; writes++) {
@@ -189,7 +193,7 @@ START_TEST(checkpoint_without_writeback_is_a_spike)
 }
 END_TEST
 
-/* §5: 128K reads; 1, then 2, 4, 8 and at last 16 in flight. */
+/* 128K reads; 1, then 2, 4, 8 and at last 16 in flight. */
 START_TEST(seq_scan_looks_further_ahead)
 {
         uint64_t latency[3] = {0, 0, MS};
@@ -210,7 +214,8 @@ START_TEST(seq_scan_looks_further_ahead)
 }
 END_TEST
 
-/* §5: each 200 ms; 30 % of 500 buffers a second are 150 writes; groups of 64, each ascending; never over 100 a round. */
+/* each 200 ms; 30 % of 500 buffers a second are 150 writes; groups of 64, each ascending; never over 100 a round.
+ */
 START_TEST(bgwriter_writes_groups)
 {
         uint64_t latency[3] = {MS, 0, 0};
@@ -241,8 +246,8 @@ START_TEST(bgwriter_writes_groups)
 }
 END_TEST
 
-/* §6: 512 · ceil(bytes / 496), one write at a time, a new block for each, group commit: 8,000/s on 1 ms are 8 commits of 600
- * bytes a write: 4,800 bytes in 10 blocks. */
+/* 512 · ceil(bytes / 496), one write at a time, a new block for each, group commit: 8,000/s on 1 ms are 8 commits
+ * of 600 bytes a write: 4,800 bytes in 10 blocks. */
 START_TEST(lgwr_groups_in_blocks)
 {
         uint64_t latency[3] = {MS, 0, 0};
@@ -250,7 +255,8 @@ START_TEST(lgwr_groups_in_blocks)
         struct drive *drive;
 
         one_init(&one, 1u << 30, 512, 8192);
-        one_must(&one, "oracle.lgwr", NULL, "{commit_rate: 8000/s, arrival: uniform, bytes_per_commit: 600}", UINT64_MAX);
+        one_must(&one, "oracle.lgwr", NULL, "{commit_rate: 8000/s, arrival: uniform, bytes_per_commit: 600}",
+                 UINT64_MAX);
         drive = drive_one(&one, latency);
         drive_run(drive, SECOND - 1, 100000);
         ck_assert_uint_eq(drive->peak[0], 1);
@@ -260,14 +266,15 @@ START_TEST(lgwr_groups_in_blocks)
                 ck_assert_uint_eq(drive->ops[i].op.length, 10 * 512);
                 ck_assert_uint_eq(drive->ops[i].op.flags, DBIO_OP_DSYNC);
                 if (drive->ops[i].op.offset)
-                        ck_assert_uint_ge(drive->ops[i].op.offset, drive->ops[i - 1].op.offset + drive->ops[i - 1].op.length);
+                        ck_assert_uint_ge(drive->ops[i].op.offset,
+                                          drive->ops[i - 1].op.offset + drive->ops[i - 1].op.length);
         }
         drive_free(drive);
         one_release(&one, false);
 }
 END_TEST
 
-/* §6: at a switch the full log is read from its beginning to its end and copied, 1M at a time. */
+/* at a switch the full log is read from its beginning to its end and copied, 1M at a time. */
 START_TEST(arch_copies_each_full_log)
 {
         uint64_t latency[3] = {MS, 0, MS}, read = 0, wrote = 0;
@@ -277,7 +284,8 @@ START_TEST(arch_copies_each_full_log)
         uint64_t first;
 
         one_init(&one, 64u << 20, 512, 8192);
-        one_must(&one, "oracle.lgwr", NULL, "{commit_rate: 2000/s, bytes_per_commit: 4000, redo_log_size: 16M}", UINT64_MAX);
+        one_must(&one, "oracle.lgwr", NULL, "{commit_rate: 2000/s, bytes_per_commit: 4000, redo_log_size: 16M}",
+                 UINT64_MAX);
         one_must(&one, "oracle.arch", NULL, "{after_switch_of: s0, to: t1}", UINT64_MAX);
         blocks = (struct dbio_logblocks *)one.streams[0].sources[0];
         first = blocks->ring.cursor / (16u << 20);
@@ -306,7 +314,7 @@ START_TEST(arch_copies_each_full_log)
 }
 END_TEST
 
-/* §6: every 3 s, ascending, a batch at a time: 500/s × 3 s in batches of 300 on 1 ms. */
+/* every 3 s, ascending, a batch at a time: 500/s × 3 s in batches of 300 on 1 ms. */
 START_TEST(dbwr_writes_batches)
 {
         uint64_t latency[3] = {MS, 0, 0}, last = 0;
@@ -359,7 +367,7 @@ START_TEST(multiblock_reads_scan_segments)
 }
 END_TEST
 
-/* §4: nothing is synced; every 5 s the kernel writes what has been dirty for 30 s: nothing before 35 s, then what was
+/* nothing is synced; every 5 s the kernel writes what has been dirty for 30 s: nothing before 35 s, then what was
  * appended, in runs of up to 512K, and index blocks by themselves. */
 START_TEST(inserts_are_written_back)
 {
@@ -379,7 +387,8 @@ START_TEST(inserts_are_written_back)
                 if (drive->ops[i].op.offset < (uint64_t)(0.8 * (1u << 30)) - 524288)
                         data += drive->ops[i].op.length;
         }
-        /* 400,000 bytes a second: 70 s of them have expired by the write-back at 100 s, and all that lay adjacent went along. */
+        /* 400,000 bytes a second: 70 s of them have expired by the write-back at 100 s, and all that lay adjacent went
+         * along. */
         ck_assert_uint_ge(data, 70 * 400000);
         ck_assert_uint_le(data, 101 * 400000);
         drive_free(drive);
@@ -407,7 +416,7 @@ START_TEST(myisam_scans_by_its_buffer)
 }
 END_TEST
 
-TEST_MAIN("postgres_oracle", wal_rewrites_its_tail, wal_syncs_each_segment, wal_images_decay, checkpoint_is_sorted_and_spread,
-          checkpoint_without_writeback_is_a_spike, seq_scan_looks_further_ahead, bgwriter_writes_groups, lgwr_groups_in_blocks,
-          arch_copies_each_full_log, dbwr_writes_batches, multiblock_reads_scan_segments, inserts_are_written_back,
-          myisam_scans_by_its_buffer)
+TEST_MAIN("postgres_oracle", wal_rewrites_its_tail, wal_syncs_each_segment, wal_images_decay,
+          checkpoint_is_sorted_and_spread, checkpoint_without_writeback_is_a_spike, seq_scan_looks_further_ahead,
+          bgwriter_writes_groups, lgwr_groups_in_blocks, arch_copies_each_full_log, dbwr_writes_batches,
+          multiblock_reads_scan_segments, inserts_are_written_back, myisam_scans_by_its_buffer)
