@@ -12,6 +12,7 @@
 #define CHUNK_SHIFT 30
 #define CHUNK_BYTES ((size_t)1 << CHUNK_SHIFT)
 #define MAX_ENTRIES 32768u /* io_uring_setup(2), IORING_MAX_ENTRIES */
+#define CMD_DISCARD _IO(0x12, 0) /* linux/blkdev.h since 6.12: BLOCK_URING_CMD_DISCARD */
 
 struct uring_state {
         struct io_uring ring;
@@ -23,8 +24,6 @@ struct uring_state {
         bool opened;
         unsigned max_inflight;
         unsigned inflight;     /* in the ring, handed over or not */
-        unsigned inline_head, ninline;
-        struct dbio_io **inlined; /* ring of ios done inside submit: discards */
 };
 
 static void uring_close(void *state)
@@ -47,7 +46,6 @@ static void uring_close(void *state)
                 io_uring_unregister_files(&s->ring);
                 io_uring_queue_exit(&s->ring);
         }
-        free(s->inlined);
         free(s);
 }
 
@@ -101,12 +99,8 @@ static int uring_open(void **out, const struct dbio_backend_env *env, struct dbi
 {
         struct uring_state *s = calloc(1, sizeof *s);
         unsigned entries = env->max_inflight < MAX_ENTRIES ? env->max_inflight : MAX_ENTRIES;
-        int code = -ENOMEM;
+        int code = s ? set_up_ring(s, entries) : -ENOMEM;
 
-        if (s)
-                s->inlined = calloc(env->max_inflight, sizeof *s->inlined);
-        if (s && s->inlined)
-                code = set_up_ring(s, entries);
         if (code < 0) {
                 uring_close(s);
                 return dbio_err_set(err, DBIO_IO, "io_uring: %s%s", strerror(-code),
@@ -163,6 +157,14 @@ static void prepare(struct uring_state *s, struct io_uring_sqe *sqe, struct dbio
                         sqe->rw_flags = RWF_DSYNC;
                 break;
         case DBIO_TRIM:
+                if (file->block) {
+                        /* A hole in a device would be written as zeros where it cannot do better: a trim is a discard. */
+                        io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
+                        sqe->cmd_op = CMD_DISCARD;
+                        sqe->addr = at;
+                        sqe->addr3 = io->length;
+                        break;
+                }
                 io_uring_prep_fallocate(sqe, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
                                         (off_t)io->length);
                 break;
@@ -186,19 +188,12 @@ static int hand_over(struct uring_state *s)
 static int uring_submit(void *state, struct dbio_io *const *ios, unsigned nr)
 {
         struct uring_state *s = state;
-        unsigned room = s->max_inflight - s->inflight - s->ninline, taken;
+        unsigned room = s->max_inflight - s->inflight, taken;
 
         for (taken = 0; taken < nr && taken < room; taken++) {
                 struct dbio_io *io = ios[taken];
                 struct io_uring_sqe *sqe;
 
-                /* A hole in a block device would be written as zeros where the device cannot do better: a trim is a
-                 * discard, and that is an ioctl. */
-                if (io->kind == DBIO_TRIM && s->files[io->file].block) {
-                        io->result = dbio_io_execute(&s->files[io->file], io);
-                        s->inlined[(s->inline_head + s->ninline++) % s->max_inflight] = io;
-                        continue;
-                }
                 sqe = io_uring_get_sqe(&s->ring);
                 if (!sqe)
                         break;
@@ -214,16 +209,14 @@ static int uring_submit(void *state, struct dbio_io *const *ios, unsigned nr)
         return (int)taken;
 }
 
-static unsigned take_inline(struct uring_state *s, struct dbio_io **done, unsigned max)
+/* Kernels before 6.12 do not know the discard: then by ioctl, here. */
+static int64_t result_of(const struct uring_state *s, const struct dbio_io *io, int result)
 {
-        unsigned nr = 0;
+        const struct dbio_file *file = &s->files[io->file];
 
-        while (nr < max && s->ninline > 0) {
-                done[nr++] = s->inlined[s->inline_head];
-                s->inline_head = (s->inline_head + 1) % s->max_inflight;
-                s->ninline--;
-        }
-        return nr;
+        if (io->kind == DBIO_TRIM && file->block && (result == -EOPNOTSUPP || result == -EINVAL))
+                return dbio_io_execute(file, io);
+        return result;
 }
 
 static unsigned take_ready(struct uring_state *s, struct dbio_io **done, unsigned max)
@@ -238,7 +231,7 @@ static unsigned take_ready(struct uring_state *s, struct dbio_io **done, unsigne
                 for (unsigned i = 0; i < got; i++) {
                         struct dbio_io *io = io_uring_cqe_get_data(cqes[i]);
 
-                        io->result = cqes[i]->res;
+                        io->result = result_of(s, io, cqes[i]->res);
                         done[nr++] = io;
                 }
                 io_uring_cq_advance(&s->ring, got);
@@ -273,7 +266,7 @@ static int wait_for(struct uring_state *s, unsigned want, uint64_t until_ns)
 static int uring_reap(void *state, struct dbio_io **done, unsigned min, unsigned max, uint64_t until_ns)
 {
         struct uring_state *s = state;
-        unsigned nr = take_inline(s, done, max);
+        unsigned nr = 0;
         int code;
 
         if (min > max)
@@ -283,8 +276,8 @@ static int uring_reap(void *state, struct dbio_io **done, unsigned min, unsigned
                 if (code < 0)
                         return code;
         }
-        if (nr < max)
-                nr += take_ready(s, done + nr, max - nr);
+        if (max > 0)
+                nr = take_ready(s, done, max);
         while (nr < min && until_ns != 0) {
                 unsigned want = min - nr;
 

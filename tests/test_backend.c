@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "engine/backend_faulty.h"
+#include "tests/loopdev.h"
 
 #define DEPTH 16u
 #define BLOCK 4096u
@@ -351,6 +352,54 @@ START_TEST(an_ios_own_failure_is_in_its_result)
 }
 END_TEST
 
+/* Field 12 of /sys/block/DEV/stat: discards completed (iostats.rst). */
+static unsigned long long discards_of(const char *device)
+{
+        unsigned long long fields[15] = {0};
+        char path[128];
+        FILE *file;
+
+        snprintf(path, sizeof path, "/sys/block/%s/stat", device + strlen("/dev/"));
+        file = fopen(path, "re");
+        for (int i = 0; file && i < 15 && fscanf(file, "%llu", &fields[i]) == 1; i++)
+                ;
+        if (file)
+                fclose(file);
+        return fields[11];
+}
+
+START_TEST(trims_of_devices_are_discards)
+{
+        struct bench b;
+        char path[64];
+        int fd = loop_attach(FILE_BYTES, BLOCK, 0, path);
+
+        if (fd < 0)
+                skip_test("no loop device for this user");
+        FOR_EACH_BACKEND(&b) {
+                unsigned long long before = discards_of(path);
+                struct dbio_io *io = io_of(&b, 0, DBIO_WRITE, 2 * BLOCK, 0);
+
+                if (!b.moves_data)
+                        continue;
+                close(b.file.fd);
+                b.backend->close(b.state);
+                b.file.fd = open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
+                b.file.block = true;
+                b.file.base = BLOCK;
+                ck_assert_int_eq(b.backend->open(&b.state, &b.env, NULL), 0);
+                memset(io->buffer, 'x', BLOCK);
+                ck_assert_int_eq(carry_out(&b, io), BLOCK);
+                ck_assert_int_eq(carry_out(&b, io_of(&b, 1, DBIO_TRIM, 2 * BLOCK, 0)), 0);
+                ck_assert_uint_eq(discards_of(path), before + 1);
+                ck_assert_int_eq(pread(b.file.fd, io->buffer, BLOCK, 3 * BLOCK), BLOCK);
+                for (unsigned i = 0; i < BLOCK; i++)
+                        ck_assert_int_eq(((char *)io->buffer)[i], 0);
+        }
+        close(fd);
+}
+END_TEST
+
 START_TEST(auto_says_why)
 {
         struct dbio_file file = {.fd = scratch_file(), .size = FILE_BYTES, .sector = BLOCK};
@@ -368,4 +417,4 @@ END_TEST
 TEST_MAIN("backend", names_are_unique_and_found, every_io_comes_back_once, takes_no_more_than_max_inflight,
           reap_returns_at_most_max_and_at_least_min, reap_waits_until_the_time_also_with_nothing_in_flight,
           polling_brings_the_io, what_is_written_is_read, syncs_and_trims_are_ios, trims_between_reads_come_back_too,
-          an_ios_own_failure_is_in_its_result, auto_says_why)
+          an_ios_own_failure_is_in_its_result, trims_of_devices_are_discards, auto_says_why)
