@@ -32,6 +32,20 @@ static bool is_simulated(const struct dbio_backend *backend)
         return strcmp(backend->name, "sim") == 0;
 }
 
+/* A container may forbid io_uring. */
+static bool is_offered(const struct dbio_backend *backend)
+{
+        struct dbio_clock clock;
+        struct dbio_backend_env env = {.clock = &clock, .max_inflight = 1};
+        void *state = NULL;
+
+        dbio_clock_init_real(&clock);
+        if (is_simulated(backend) || backend->open(&state, &env, NULL) != 0)
+                return false;
+        backend->close(state);
+        return true;
+}
+
 /* `null` has no data behind it. */
 static bool moves_data(const struct dbio_backend *backend)
 {
@@ -130,8 +144,16 @@ static int64_t carry_out(struct bench *b, struct dbio_io *io)
 
 #define FOR_EACH_BACKEND(b)                                                                               \
         for (const struct dbio_backend *const *each = dbio_backends; *each; each++)                       \
-                for (int wrapped = is_simulated(*each) ? 2 : 0; wrapped < 2; wrapped++)                   \
+                for (int wrapped = is_offered(*each) ? 0 : 2; wrapped < 2; wrapped++)                       \
                         for (bool once = (bench_open(b, *each, wrapped), true); once; once = false, bench_close(b))
+
+START_TEST(every_backend_is_offered_here)
+{
+        for (const struct dbio_backend *const *each = dbio_backends; *each; each++)
+                if (!is_simulated(*each) && !is_offered(*each))
+                        skip_test("the kernel or a container's rules do not offer %s", (*each)->name);
+}
+END_TEST
 
 START_TEST(names_are_unique_and_found)
 {
@@ -414,7 +436,7 @@ START_TEST(auto_says_why)
 }
 END_TEST
 
-TEST_MAIN("backend", names_are_unique_and_found, every_io_comes_back_once, takes_no_more_than_max_inflight,
+TEST_MAIN("backend", every_backend_is_offered_here, names_are_unique_and_found, every_io_comes_back_once, takes_no_more_than_max_inflight,
           reap_returns_at_most_max_and_at_least_min, reap_waits_until_the_time_also_with_nothing_in_flight,
           polling_brings_the_io, what_is_written_is_read, syncs_and_trims_are_ios, trims_between_reads_come_back_too,
           an_ios_own_failure_is_in_its_result, trims_of_devices_are_discards, auto_says_why)

@@ -259,6 +259,21 @@ static uint64_t wrong(const struct kit *kit)
         return sum;
 }
 
+/* A container may forbid io_uring. */
+static bool is_offered(const char *engine)
+{
+        const struct dbio_backend *backend = dbio_backend_find(engine);
+        struct dbio_clock clock;
+        struct dbio_backend_env env = {.clock = &clock, .max_inflight = 1};
+        void *state = NULL;
+
+        dbio_clock_init_real(&clock);
+        if (backend->open(&state, &env, NULL) != 0)
+                return false;
+        backend->close(state);
+        return true;
+}
+
 /* DBIO_VERIFY_OPS raises the number: ten million take a few minutes. */
 START_TEST(clean_ops_give_no_finding)
 {
@@ -266,15 +281,11 @@ START_TEST(clean_ops_give_no_finding)
         uint64_t ops = getenv("DBIO_VERIFY_OPS") ? strtoull(getenv("DBIO_VERIFY_OPS"), NULL, 10) : 10000;
 
         for (int i = 0; i < 3; i++) {
-                struct kit *kit = run_mixed(engines[i], NULL, ops / 2, MIB, 16);
+                struct kit *kit = is_offered(engines[i]) ? run_mixed(engines[i], NULL, ops / 2, MIB, 16) : NULL;
 
-                for (unsigned k = 0; k < kit->verified.nfirst; k++) {
-                        const struct dbio_verify_finding *f = &kit->verified.first[k];
+                if (!kit)
+                        continue;
 
-                        fprintf(stderr, "%s: %s at %lu: write %lu instead of %lu\n", engines[i],
-                                dbio_verify_type_name(f->type), (unsigned long)f->offset, (unsigned long)f->found,
-                                (unsigned long)f->expected);
-                }
                 ck_assert_uint_eq(wrong(kit), 0);
                 ck_assert_uint_eq(kit->figures[0].errors + kit->figures[1].errors, 0);
                 ck_assert_uint_gt(kit->verified.writes, ops / 3);
