@@ -2,21 +2,24 @@
  * one; the kernel is told to write back a little at a time, and at the end every file is fsynced. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "patterns/flow.h"
 #include "patterns/gather.h"
 
-#define NAP_NS      100000000u /* CheckpointWriteDelay */
-#define TAKE_IN_NS  20000000u
-#define SLICE       4096u
-#define SEGMENT     (1u << 30) /* RELSEG_SIZE */
-#define MAX_RUN     (1u << 20) /* largest write of the kernel at fsync; judgement: max_sectors_kb of common devices */
-#define IN_FLIGHT   128u       /* nr_requests of a block device; judgement */
-#define MAX_PENDING 256u       /* WRITEBACK_MAX_PENDING_FLUSHES */
+#define NAP_NS       100000000u /* CheckpointWriteDelay */
+#define TAKE_IN_NS   20000000u
+#define SLICE        4096u
+#define SEGMENT      (1u << 30) /* RELSEG_SIZE */
+#define MAX_RUN      (1u << 20) /* largest write of the kernel at fsync; judgement: max_sectors_kb of common devices */
+#define IN_FLIGHT    128u       /* nr_requests of a block device; judgement */
+#define RECORD_BYTES 114u       /* XLOG_CHECKPOINT_ONLINE: header and struct CheckPoint */
+#define MAX_PENDING  256u       /* WRITEBACK_MAX_PENDING_FLUSHES */
 
 struct config {
         uint64_t checkpoint_timeout_ns, first_ns, pages, checkpoint_flush_after;
         double checkpoint_completion_target, dirty_rate;
+        int wal;
 };
 
 #define AT(member) offsetof(struct config, member)
@@ -37,6 +40,9 @@ static const struct dbio_field fields[] = {
         {"checkpoint_flush_after", DBIO_FIELD_SIZE, AT(checkpoint_flush_after), "256K", 0, 2097152,
          "written buffers after which the kernel is told to write back; 0 = never, all is left to the fsyncs",
          "checkpoint_flush_after", 0, NULL, NULL},
+        {"wal", DBIO_FIELD_STREAM, AT(wal), NULL, 0, 0,
+         "the log stream that gets the checkpoint's record after the fsyncs; then pg_control is written and fsynced",
+         "CreateCheckPoint in xlog.c", 0, NULL, NULL},
         {0},
 };
 
@@ -51,7 +57,10 @@ struct checkpoint {
         struct dbio_dirty_map *map, own;
         struct dbio_dirty_maker maker;
         struct dbio_sweep sweep;
-        enum { MAKE, WRITE, REST, SYNC } stage;
+        enum { MAKE, WRITE, REST, SYNC, RECORD, CONTROL, LAST_SYNC, END } stage;
+        const struct dbio_stream *wal; /* its log may come to be after this stream: used from the first record on */
+        uint64_t record;               /* position of the record in it */
+        uint64_t start_ns;
         uint64_t total, written; /* buffers */
         uint64_t nap_end_ns, taken_in_ns;
         bool napping;
@@ -217,6 +226,43 @@ static bool next_rest(struct checkpoint *self, struct dbio_op *op)
         return true;
 }
 
+static bool waits_for_record(const struct checkpoint *self)
+{
+        return self->stage == CONTROL && self->wal->position->durable < self->record;
+}
+
+/* One after the other: the files, the record, pg_control. */
+static enum dbio_flow_step next_sync(struct checkpoint *self, uint64_t now_ns, struct dbio_op *op)
+{
+        const struct run control = {0, 1};
+
+        if (self->stage == SYNC && !self->segments)
+                self->stage = self->wal ? RECORD : END;
+        if (self->stage == END)
+                return DBIO_FLOW_END;
+        if (self->stage == RECORD) {
+                self->stage = CONTROL;
+                self->record = dbio_log_commit(self->wal->log, now_ns + self->start_ns, RECORD_BYTES, NULL);
+                if (self->wal->position->wanted < self->record)
+                        self->wal->position->wanted = self->record;
+                return DBIO_FLOW_WAIT;
+        }
+        if (self->stage == CONTROL) {
+                self->stage = LAST_SYNC;
+                give(self, op, &control);
+                return DBIO_FLOW_OP;
+        }
+        if (self->stage == SYNC)
+                self->segments--;
+        else
+                self->stage = END;
+        op->kind = DBIO_FSYNC;
+        op->role = DBIO_ROLE_CHECKPOINT;
+        op->target = self->target;
+        op->flags = DBIO_OP_BARRIER;
+        return DBIO_FLOW_OP;
+}
+
 static enum dbio_flow_step next(struct dbio_flow *flow, uint64_t now_ns, struct dbio_op *op)
 {
         struct checkpoint *self = (struct checkpoint *)flow;
@@ -244,16 +290,9 @@ static enum dbio_flow_step next(struct dbio_flow *flow, uint64_t now_ns, struct 
                         return DBIO_FLOW_OP;
                 self->stage = SYNC;
         }
-        if (flow->outstanding)
+        if (flow->outstanding || waits_for_record(self))
                 return DBIO_FLOW_WAIT;
-        if (!self->segments)
-                return DBIO_FLOW_END;
-        self->segments--;
-        op->kind = DBIO_FSYNC;
-        op->role = DBIO_ROLE_CHECKPOINT;
-        op->target = self->target;
-        op->flags = DBIO_OP_BARRIER;
-        return DBIO_FLOW_OP;
+        return next_sync(self, now_ns, op);
 }
 
 static uint64_t wake(struct dbio_flow *flow)
@@ -263,6 +302,8 @@ static uint64_t wake(struct dbio_flow *flow)
 
         if (flow->running && self->stage == WRITE && self->napping && self->nap_end_ns < at)
                 at = self->nap_end_ns;
+        if (flow->running && self->stage == CONTROL && !waits_for_record(self))
+                at = 0;
         return at;
 }
 
@@ -327,6 +368,10 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         out->max_length = config->checkpoint_flush_after ? (uint32_t)config->checkpoint_flush_after : MAX_RUN;
         out->load = pages / ((double)config->checkpoint_timeout_ns / 1e9);
         dbio_stream_add_use(out, keys->target, false, true, &self->map->space);
+        self->start_ns = keys->start_ns;
+        self->wal = config->wal >= 0 ? env->other(env, config->wal) : NULL;
+        if (config->wal >= 0 && (!self->wal || strcmp(self->wal->pattern, "postgres.wal")))
+                return dbio_key_error(err, "wal", "must be a postgres.wal stream of the same phase");
         return 0;
 }
 

@@ -1,5 +1,5 @@
-/* PostgreSQL's, Oracle's and MyISAM's patterns. Expected figures: facts of the InnoDB sheet, §4 to §6, worked out by
- * hand. */
+/* PostgreSQL's, Oracle's and MyISAM's patterns. Expected figures: the rules of PostgreSQL's
+ * sources and of Oracle's and MySQL's documents, worked out by hand. */
 #include "tests/drive.h"
 #include "tests/one.h"
 #include "tests/unit.h"
@@ -164,6 +164,46 @@ START_TEST(checkpoint_is_sorted_and_spread)
         }
         ck_assert_uint_eq(drive->nepisodes, 1);
         ck_assert_uint_eq(drive->episodes[0].pages, 300000);
+        drive_free(drive);
+        one_release(&one, false);
+}
+END_TEST
+
+/* After the files' fsyncs the checkpoint's record is flushed, then pg_control written and fsynced, one after the other.
+ */
+START_TEST(checkpoint_ends_with_its_record)
+{
+        uint64_t latency[3] = {MS, 50 * MS, 0};
+        static const struct {
+                unsigned kind, role;
+        } tail[] = {{DBIO_FSYNC, DBIO_ROLE_CHECKPOINT},
+                    {DBIO_WRITE, DBIO_ROLE_LOG},
+                    {DBIO_FSYNC, DBIO_ROLE_LOG},
+                    {DBIO_WRITE, DBIO_ROLE_CHECKPOINT},
+                    {DBIO_FSYNC, DBIO_ROLE_CHECKPOINT}};
+        struct dbio_stream_keys keys = one_keys(dbio_pattern_find("postgres.wal"), 1);
+        struct one one;
+        struct drive *drive;
+
+        one_init(&one, 1u << 30, 512, 8192);
+        one_must(&one, "postgres.wal", &keys, "{commit_rate: 0.01/s, arrival: uniform}", UINT64_MAX);
+        keys.target = 0;
+        keys.dirty.map = DBIO_DIRTY_DENSE;
+        one_must(&one, "postgres.checkpoint", &keys,
+                 "{checkpoint_timeout: 10s, first: 1s, pages: 100, checkpoint_completion_target: 0, wal: s0}",
+                 9 * SECOND);
+        drive = drive_one(&one, latency);
+        drive_run(drive, 20 * SECOND, 1000000);
+        ck_assert_uint_ge(drive->nops, 2 + 4 + 5);
+        for (unsigned i = 0; i < 5; i++) {
+                const struct drive_op *op = &drive->ops[drive->nops - 5 + i];
+
+                ck_assert_uint_eq(op->op.kind, tail[i].kind);
+                ck_assert_uint_eq(op->op.role, tail[i].role);
+                ck_assert_uint_ge(op->submitted_ns, op[-1].completed_ns);
+        }
+        ck_assert_uint_eq(drive->ops[drive->nops - 2].op.length, 8192);
+        ck_assert_uint_eq(drive->episodes[0].end_ns, drive->ops[drive->nops - 1].completed_ns);
         drive_free(drive);
         one_release(&one, false);
 }
@@ -417,6 +457,6 @@ START_TEST(myisam_scans_by_its_buffer)
 END_TEST
 
 TEST_MAIN("postgres_oracle", wal_rewrites_its_tail, wal_syncs_each_segment, wal_images_decay,
-          checkpoint_is_sorted_and_spread, checkpoint_without_writeback_is_a_spike, seq_scan_looks_further_ahead,
-          bgwriter_writes_groups, lgwr_groups_in_blocks, arch_copies_each_full_log, dbwr_writes_batches,
-          multiblock_reads_scan_segments, inserts_are_written_back, myisam_scans_by_its_buffer)
+          checkpoint_is_sorted_and_spread, checkpoint_ends_with_its_record, checkpoint_without_writeback_is_a_spike,
+          seq_scan_looks_further_ahead, bgwriter_writes_groups, lgwr_groups_in_blocks, arch_copies_each_full_log,
+          dbwr_writes_batches, multiblock_reads_scan_segments, inserts_are_written_back, myisam_scans_by_its_buffer)
