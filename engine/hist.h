@@ -18,7 +18,7 @@ struct dbio_hist {
         double sum_squares;  /* of ns */
         uint64_t max_ns;
         uint32_t low, high;  /* lowest and highest index counted; without meaning while count == overflow */
-        uint32_t counts[DBIO_HIST_COUNTS];
+        uint64_t counts[DBIO_HIST_COUNTS]; /* 64 bits: 200,000 a second pass 2^32 in six hours */
 };
 
 /* Index of the bucket of a value, and the highest value equivalent to it. */

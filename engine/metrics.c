@@ -31,7 +31,7 @@ static bool has_buckets(const struct dbio_hist *hist)
         return hist->count > hist->overflow;
 }
 
-static unsigned char *put_varint(unsigned char *at, uint32_t value)
+static unsigned char *put_varint(unsigned char *at, uint64_t value)
 {
         for (; value >= 128; value >>= 7)
                 *at++ = (unsigned char)(value | 128);
@@ -39,20 +39,20 @@ static unsigned char *put_varint(unsigned char *at, uint32_t value)
         return at;
 }
 
-static const unsigned char *get_varint(const unsigned char *at, uint32_t *value)
+static const unsigned char *get_varint(const unsigned char *at, uint64_t *value)
 {
         *value = 0;
         for (unsigned shift = 0;; shift += 7) {
-                *value |= (uint32_t)(*at & 127) << shift;
+                *value |= (uint64_t)(*at & 127) << shift;
                 if (!(*at++ & 128))
                         return at;
         }
 }
 
-/* Most that pack_hist may take: 5 bytes a bucket. */
+/* Most that pack_hist may take: what a count takes, or two zeros and their number. */
 static size_t packed_bound(const struct dbio_hist *hist)
 {
-        return sizeof(struct packed_hist) + (has_buckets(hist) ? 5 * (size_t)(hist->high - hist->low + 1) : 0);
+        return sizeof(struct packed_hist) + (has_buckets(hist) ? 6 * (size_t)(hist->high - hist->low + 1) : 0);
 }
 
 static unsigned char *pack_hist(unsigned char *at, const struct dbio_hist *hist)
@@ -97,14 +97,14 @@ static const unsigned char *unpack_hist(const unsigned char *at, struct dbio_his
         if (!has_buckets(hist))
                 return at;
         for (uint32_t i = hist->low; i <= hist->high;) {
-                uint32_t value;
+                uint64_t value;
 
                 at = get_varint(at, &value);
                 if (value) {
                         hist->counts[i++] = value;
                 } else {
                         at = get_varint(at, &value);
-                        i += value + 1;
+                        i += (uint32_t)value + 1;
                 }
         }
         return at;

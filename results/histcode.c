@@ -82,7 +82,7 @@ int dbio_hist_decode(struct dbio_hist *into, const unsigned char *code, size_t s
                         if (index > into->high)
                                 into->high = (uint32_t)index;
                 }
-                into->counts[index] += (uint32_t)n;
+                into->counts[index] += n;
                 into->count += n;
                 index++;
         }

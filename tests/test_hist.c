@@ -91,6 +91,31 @@ START_TEST(reset_clears_what_was_touched)
 }
 END_TEST
 
+START_TEST(thirty_days_at_200_000_a_second_fit)
+{
+        /* 518,400,000,000 values of 1 ms (nine in ten) and 9 ms, as 30 days make them: no counter may wrap */
+        for (unsigned i = 0; i < 9; i++)
+                dbio_hist_add(&a, 1000000);
+        dbio_hist_add(&a, 9000000);
+        for (unsigned bit = 0; bit < 36; bit++) {
+                static struct dbio_hist twice;
+
+                if (51840000000u >> bit & 1)
+                        dbio_hist_merge(&b, &a);
+                dbio_hist_reset(&twice);
+                dbio_hist_merge(&twice, &a);
+                dbio_hist_merge(&twice, &a);
+                dbio_hist_reset(&a);
+                dbio_hist_merge(&a, &twice);
+        }
+        ck_assert_uint_eq(b.count, 518400000000u);
+        ck_assert_uint_eq(b.sum_ns, 518400000000u / 10 * (9 * 1000000ull + 9000000));
+        ck_assert_uint_eq(dbio_hist_percentile(&b, 0.5), dbio_hist_highest(dbio_hist_index(1000000)));
+        ck_assert_uint_eq(dbio_hist_percentile(&b, 0.9), dbio_hist_highest(dbio_hist_index(1000000)));
+        ck_assert_uint_eq(dbio_hist_percentile(&b, 0.91), 9000000);
+}
+END_TEST
+
 START_TEST(virtual_clock_moves_only_when_told)
 {
         struct dbio_clock clock;
@@ -104,4 +129,5 @@ START_TEST(virtual_clock_moves_only_when_told)
 END_TEST
 
 TEST_MAIN("hist", buckets_are_those_of_hdrhistogram, percentile_is_the_rank_in_the_sorted_sample,
-          overflow_is_counted_apart, reset_clears_what_was_touched, virtual_clock_moves_only_when_told)
+          overflow_is_counted_apart, reset_clears_what_was_touched,
+          thirty_days_at_200_000_a_second_fit, virtual_clock_moves_only_when_told)
