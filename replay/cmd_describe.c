@@ -7,6 +7,7 @@
 #include "patterns/profile.h"
 #include "patterns/reference.h"
 #include "replay/derive.h"
+#include "replay/trace.h"
 #include "results/bands.h"
 
 static void describe_engines(FILE *out)
@@ -25,6 +26,8 @@ static void describe_bands(FILE *out)
 
 static void describe_formats(FILE *out)
 {
+        dbio_trace_formats_print(out);
+        fputc('\n', out);
         fputs("dbio derive FORMAT FILE...: workloads from logs, counters and other tools' job files\n", out);
         dbio_derive_formats_print(out);
 }

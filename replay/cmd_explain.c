@@ -154,6 +154,8 @@ int dbio_cmd_explain(const struct dbio_cmdline *line, struct dbio_err *err)
         int code = explain_phases(&list, schedule, line, limit, err);
         if (list.format == JSON)
                 puts("\n]");
+        if (!code)
+                code = dbio_demand_failure(&demand, err);
         schedule->free(schedule);
         dbio_targets_close(&targets);
         dbio_demand_release(&demand);

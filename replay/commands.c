@@ -30,6 +30,8 @@ const struct dbio_subcommand dbio_subcommands[] = {
          LIST(RUN_OPTIONS, DBIO_OPT_LIKE, DBIO_OPT_OPS_LOG, DBIO_OPT_PACE, TRACE_OPTIONS), dbio_cmd_run},
         {"study", "WORKLOAD --target NAME=BINDING ...", "run the workload's study", 1, 1,
          LIST(RUN_OPTIONS, DBIO_OPT_MAKE_FILESYSTEMS, DBIO_OPT_QUICK, DBIO_OPT_RESUME), dbio_cmd_study},
+        {"import", "FORMAT TRACE... [-o FILE]", "a trace to a schedule; old results to runs", 2, MANY,
+         LIST(DBIO_OPT_OUTPUT, DBIO_OPT_DB, DBIO_OPT_LABEL, DBIO_OPT_JSON, TRACE_OPTIONS), dbio_cmd_import},
         {"derive", "FORMAT FILE... -o WORKLOAD", "a workload from the database's own counters", 2, MANY,
          LIST(DBIO_OPT_OUTPUT), dbio_cmd_derive},
         {"diff", "A B", "what two workloads, schedules or traces demand, side by side", 2, 2,

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/units.h"
 #include "patterns/doc.h"
 #include "replay/schedulefile.h"
+#include "replay/tracerun.h"
 
 /* --set KEY=VALUE …, then --duration, then the caller's. The strings are cut in place of a copy kept in *text. */
 static int collect_sets(const struct dbio_cmdline *line, const struct dbio_set *extra, unsigned nextra,
@@ -56,6 +58,77 @@ static int load_workload(struct dbio_demand *demand, const char *source, const c
         return 0;
 }
 
+int dbio_demand_trace_options(const struct dbio_cmdline *line, struct dbio_trace_options *options, struct dbio_err *err)
+{
+        const char *misaligned = dbio_cmdline_value(line, DBIO_OPT_MISALIGNED);
+        const char *skip = dbio_cmdline_value(line, DBIO_OPT_SKIP_BAD);
+        struct dbio_err why = {0};
+
+        *options = (struct dbio_trace_options){
+                .nmaps = line->options[DBIO_OPT_MAP].n,
+                .maps = line->options[DBIO_OPT_MAP].values,
+                .fold = dbio_cmdline_has(line, DBIO_OPT_FOLD),
+                .reads_only = dbio_cmdline_has(line, DBIO_OPT_READS_ONLY),
+                .issue_events = !strcmp(dbio_cmdline_value(line, DBIO_OPT_EVENT), "issue"),
+                .misaligned = !strcmp(misaligned, "round")  ? DBIO_MISALIGNED_ROUND
+                              : !strcmp(misaligned, "pass") ? DBIO_MISALIGNED_PASS
+                                                            : DBIO_MISALIGNED_REFUSE,
+        };
+        if (dbio_parse_count(skip, &options->skip_bad, &why))
+                return dbio_err_set(err, DBIO_USAGE, "--skip-bad %s: %s", skip, why.message);
+        return 0;
+}
+
+/* The target of a line with a single --target; malloced, else NULL. */
+static char *only_target(const struct dbio_cmdline *line)
+{
+        const struct dbio_option_value *given = &line->options[DBIO_OPT_TARGET];
+
+        if (given->n != 1 || dbio_cmdline_has(line, DBIO_OPT_BIND))
+                return NULL;
+        return strndup(given->values[0], strcspn(given->values[0], "="));
+}
+
+/* 1 where source is FORMAT:TRACE or the schedule file of one. */
+static int open_trace(struct dbio_demand *demand, const char *source, const struct dbio_cmdline *line, struct dbio_err *err)
+{
+        const char *pace = dbio_cmdline_value(line, DBIO_OPT_PACE);
+        const char *duration = dbio_cmdline_value(line, DBIO_OPT_DURATION);
+        char format[512];
+        struct dbio_trace_request request = {
+                .path = source,
+                .pace = !strcmp(pace, "fast")        ? DBIO_PACE_FAST
+                        : !strcmp(pace, "dependent") ? DBIO_PACE_DEPENDENT
+                                                     : DBIO_PACE_TIMED,
+                .bound = line->options[DBIO_OPT_TARGET].n || dbio_cmdline_has(line, DBIO_OPT_BIND),
+                .create = dbio_cmdline_has(line, DBIO_OPT_CREATE),
+                .duration_ns = UINT64_MAX,
+        };
+
+        if (dbio_demand_trace_options(line, &request.options, err) ||
+            (duration && dbio_parse_time(duration, &request.duration_ns, err)))
+                return -1;
+        if (dbio_trace_source(source, format, sizeof format, &request.path)) {
+                request.format = format;
+                demand->only_target = only_target(line);
+                request.options.only_target = request.options.nmaps ? NULL : demand->only_target;
+        }
+        int code = dbio_trace_open(&demand->trace, &request, err);
+        if (code <= 0)
+                return code;
+        demand->name = demand->trace->name;
+        demand->nspecs = demand->trace->ntargets;
+        demand->specs = demand->trace->specs;
+        if (line->options[DBIO_OPT_SET].n)
+                return dbio_err_set(err, DBIO_USAGE, "--set changes a workload, and this is a trace");
+        return 1;
+}
+
+int dbio_demand_failure(const struct dbio_demand *demand, struct dbio_err *err)
+{
+        return dbio_trace_failure(demand->trace, err);
+}
+
 static int open_demand(struct dbio_demand *demand, const char *source, const char *text, const struct dbio_cmdline *line,
                        const struct dbio_set *extra, unsigned nextra, struct dbio_err *err)
 {
@@ -64,7 +137,10 @@ static int open_demand(struct dbio_demand *demand, const char *source, const cha
         unsigned nsets = 0;
 
         memset(demand, 0, sizeof *demand);
-        int code = collect_sets(line, extra, nextra, &sets, &nsets, &texts, err);
+        int code = text ? 0 : open_trace(demand, source, line, err);
+        if (code)
+                return code < 0 ? -1 : 0;
+        code = collect_sets(line, extra, nextra, &sets, &nsets, &texts, err);
         if (!code)
                 code = load_workload(demand, source, text, sets, nsets, err);
         for (unsigned i = 0; texts && texts[i]; i++)
@@ -90,12 +166,16 @@ void dbio_demand_release(struct dbio_demand *demand)
 {
         if (demand->has_workload)
                 dbio_workload_release(&demand->workload);
+        dbio_trace_free(demand->trace);
+        free(demand->only_target);
         memset(demand, 0, sizeof *demand);
 }
 
 int dbio_demand_compile(const struct dbio_demand *demand, const struct dbio_geometry *geometry,
                         struct dbio_schedule **schedule, struct dbio_err *err)
 {
+        if (demand->trace)
+                return dbio_trace_compile(demand->trace, geometry, schedule, err);
         return dbio_workload_compile(&demand->workload, geometry, schedule, err);
 }
 

@@ -6,12 +6,14 @@
 #include "engine/target.h"
 #include "patterns/workload.h"
 #include "replay/command.h"
+#include "replay/trace.h"
 
 struct dbio_demand {
         struct dbio_workload workload; /* empty for a trace */
         bool has_workload;
         struct dbio_trace *trace;      /* NULL for a workload */
         const char *name;              /* of workload or trace */
+        char *only_target;             /* of a trace */
         unsigned nspecs;
         struct dbio_target_spec *specs;
 };
@@ -23,6 +25,10 @@ int dbio_demand_open(struct dbio_demand *demand, const char *source, const struc
 /* From a resolved workload text (--like); name stands for the file in messages. */
 int dbio_demand_open_text(struct dbio_demand *demand, const char *name, const char *text,
                           const struct dbio_cmdline *line, struct dbio_err *err);
+/* The options of a trace on a command line; strings stay the line's. */
+int dbio_demand_trace_options(const struct dbio_cmdline *line, struct dbio_trace_options *options, struct dbio_err *err);
+/* -1 and the error that ended the reading of a trace in the middle of a phase, else 0. */
+int dbio_demand_failure(const struct dbio_demand *demand, struct dbio_err *err);
 void dbio_demand_release(struct dbio_demand *demand);
 
 /* A schedule for targets of this geometry; the demand must outlive it. */

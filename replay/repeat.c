@@ -111,6 +111,8 @@ static int run_phase(struct repeat *repeat, unsigned index)
         dbio_progress_phase(&repeat->progress, index);
         code = dbio_run_phase(repeat->run, &phase, tick, repeat, &result, repeat->err);
         dbio_progress_end(&repeat->progress);
+        if (!code)
+                code = dbio_demand_failure(&session->demand, repeat->err);
         if (code)
                 goto out;
         if (dbio_recorder_finish(repeat->recorder, &result, repeat->store_failed ? NULL : repeat->err))

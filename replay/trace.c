@@ -1,0 +1,142 @@
+#include "replay/trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "patterns/doc.h"
+#include "replay/tracedevices.h"
+
+extern const struct dbio_trace_format dbio_trace_iolog;
+
+const struct dbio_trace_format *const dbio_trace_formats[] = {
+        &dbio_trace_iolog,
+        NULL,
+};
+
+#define HEAD_BYTES 65536
+#define DEVICES_MAX 65535u
+
+static const struct dbio_trace_format *recognise(const char *path, struct dbio_err *err)
+{
+        const struct dbio_trace_format *best = NULL;
+        char *head = calloc(1, HEAD_BYTES + 1);
+        FILE *file = head ? fopen(path, "rb") : NULL;
+        int sure = 0;
+
+        if (!file) {
+                dbio_err_set(err, head && errno != ENOENT ? DBIO_IO : DBIO_USAGE, "cannot read: %s", strerror(errno));
+                dbio_err_locate(err, path, 0, 0);
+                free(head);
+                return NULL;
+        }
+        size_t size = fread(head, 1, HEAD_BYTES, file);
+        fclose(file);
+        char *begin = size >= 3 && !memcmp(head, "\xEF\xBB\xBF", 3) ? head + 3 : head;
+        size -= (size_t)(begin - head);
+        if (size >= 2 && !memcmp(begin, "\xFF\xFE", 2)) { /* enough of UTF-16 to know the words */
+                for (size_t i = 2; i + 1 < size; i += 2)
+                        begin[(i - 2) / 2] = begin[i + 1] ? '?' : begin[i];
+                size = (size - 2) / 2;
+                begin[size] = 0;
+        }
+        for (const struct dbio_trace_format *const *format = dbio_trace_formats; *format; format++) {
+                int now = (*format)->probe ? (*format)->probe(path, begin, size) : 0;
+                if (now > sure) {
+                        sure = now;
+                        best = *format;
+                }
+        }
+        free(head);
+        if (!best) {
+                dbio_err_set(err, DBIO_USAGE, "the format is not recognised; name it, as in `dbio import blkparse FILE`; "
+                                              "`dbio describe formats` lists them");
+                dbio_err_locate(err, path, 0, 0);
+        }
+        return best;
+}
+
+const struct dbio_trace_format *dbio_trace_format_find(const char *name, const char *path, struct dbio_err *err)
+{
+        const char *names[64];
+        unsigned n = 0;
+
+        for (const struct dbio_trace_format *const *format = dbio_trace_formats; *format; format++) {
+                if (!strcmp((*format)->name, name) || (!strcmp((*format)->name, "csv") && !strncmp(name, "csv:", 4)))
+                        return *format;
+                names[n++] = (*format)->name;
+        }
+        if (!strcmp(name, "auto"))
+                return recognise(path, err);
+        const char *near = dbio_near_miss(name, names, n);
+        dbio_err_set(err, DBIO_USAGE, "no trace format %s%s%s; `dbio describe formats` lists them", name,
+                     near ? "; did you mean " : "", near ? near : "");
+        return NULL;
+}
+
+bool dbio_trace_source(const char *source, char *format, size_t size, const char **path)
+{
+        const char *colon = strchr(source, ':');
+        struct dbio_err err;
+
+        if (!colon || (size_t)(colon - source) >= size)
+                return false;
+        snprintf(format, size, "%.*s", (int)(colon - source), source);
+        if (strcmp(format, "auto") && !dbio_trace_format_find(format, colon + 1, &err))
+                return false;
+        if (!strcmp(format, "csv")) { /* the spec has colons of its own: it ends before the last */
+                colon = strrchr(source, ':');
+                if ((size_t)(colon - source) >= size)
+                        return false;
+                snprintf(format, size, "%.*s", (int)(colon - source), source);
+        }
+        *path = colon + 1;
+        return true;
+}
+
+void dbio_trace_formats_print(FILE *out)
+{
+        fprintf(out, "TRACES, for `dbio run FORMAT:FILE` and `dbio import FORMAT FILE...`; `auto` recognises them\n");
+        for (const struct dbio_trace_format *const *format = dbio_trace_formats; *format; format++) {
+                fprintf(out, "%-14s %s\n", (*format)->name, (*format)->summary);
+                if ((*format)->spec)
+                        fprintf(out, "%-14s = csv:%s\n", "", (*format)->spec);
+        }
+        fputs("\nAny other table: csv:SPEC, with a comma between the parts of SPEC\n"
+              "time=COL:UNIT      when it was issued; s ms us ns 100ns; COL is a number from 1 or a name of the first line\n"
+              "end=COL:UNIT       when it was completed, instead (needs latency)\n"
+              "offset=COL:UNIT    bytes, sectors (512 bytes) or a number of bytes\n"
+              "length=COL:UNIT    likewise\n"
+              "op=COL[:R/W/T/F]   words of reads, writes, trims and flushes; without them by their first letter\n"
+              "device=COL[+COL]   one target each value, joined by a dot\n"
+              "latency=COL:UNIT   from issue to completion\n"
+              "separator=comma|semicolon|tab|blank    header=LINES (left out)\n", out);
+}
+
+uint32_t dbio_trace_device(struct dbio_trace_input *input, const char *name, size_t size)
+{
+        uint32_t device = dbio_trace_devices_find(input->devices, name, size);
+
+        return device < DEVICES_MAX ? device : UINT32_MAX;
+}
+
+void dbio_trace_skip(struct dbio_trace_input *input, const char *why)
+{
+        unsigned room = sizeof input->skipped / sizeof *input->skipped;
+
+        for (unsigned i = 0; i < input->nskipped; i++)
+                if (input->skipped[i].why == why || i + 1 == room) {
+                        input->skipped[i].n++;
+                        return;
+                }
+        input->skipped[input->nskipped].why = why;
+        input->skipped[input->nskipped++].n = 1;
+}
+
+void dbio_trace_note(struct dbio_trace_input *input, const char *text)
+{
+        size_t used = strlen(input->note);
+
+        if (!strstr(input->note, text))
+                snprintf(input->note + used, sizeof input->note - used, "%s%s", used ? " " : "", text);
+}
