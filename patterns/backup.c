@@ -114,7 +114,7 @@ static const struct dbio_flow_class class = {begin, next, done, NULL, NULL, NULL
 int dbio_copy_compile(const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys,
                       const struct dbio_copy_plan *plan, struct dbio_stream *out, struct dbio_err *err)
 {
-        struct dbio_flow_plan flow = {&class, plan->first_ns, plan->every_ns, false, 0};
+        struct dbio_flow_plan flow = {&class, plan->due, 0};
 
         if (dbio_flow_new(out, sizeof(struct copy), &flow, env, err))
                 return -1;

@@ -12,7 +12,7 @@ struct dbio_copy_plan {
         double changed;                /* share of 64K extents that are read at all */
         double compression;            /* bytes read for each byte written */
         uint8_t role;
-        uint64_t first_ns, every_ns;   /* DBIO_UNSET = not given */
+        struct dbio_due_keys due;
 };
 
 /* The regions must outlive the stream. DBIO_USAGE where what is read does not fit. */

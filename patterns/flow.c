@@ -161,19 +161,37 @@ int dbio_flow_new(struct dbio_stream *out, size_t size, const struct dbio_flow_p
                 return -1;
         flow = (struct dbio_flow *)out->sources[0];
         flow->class = plan->class;
-        flow->every_ns = plan->every_ns == DBIO_UNSET ? UINT64_MAX : plan->every_ns;
-        flow->first_ns = plan->first_ns != DBIO_UNSET ? plan->first_ns : flow->every_ns == UINT64_MAX ? 0 : flow->every_ns;
+        flow->every_ns = plan->due.every_ns == DBIO_UNSET ? UINT64_MAX : plan->due.every_ns;
+        flow->first_ns = plan->due.first_ns != DBIO_UNSET ? plan->due.first_ns : flow->every_ns == UINT64_MAX ? 0 : flow->every_ns;
         flow->duration_ns = env->duration_ns;
         flow->per_due = 1;
         flow->depth = plan->depth;
-        flow->repeat = plan->repeat;
+        flow->repeat = plan->due.repeat;
         out->threads = 1;
         out->depth = 0;
         out->flags |= DBIO_STREAM_REACTIVE | DBIO_STREAM_EPISODES;
         /* A repeated pass is a closed loop; an episode every so often ends with the phase's duration. */
-        if (plan->repeat || (flow->every_ns != UINT64_MAX && env->duration_ns == UINT64_MAX))
+        if (plan->due.repeat || (flow->every_ns != UINT64_MAX && env->duration_ns == UINT64_MAX))
                 out->flags |= DBIO_STREAM_ENDLESS;
         return 0;
+}
+
+int dbio_due_check(const struct dbio_stream_keys *keys, const void *config, struct dbio_err *err)
+{
+        const struct dbio_due_keys *due = config;
+
+        (void)keys;
+        if (due->repeat && due->every_ns != DBIO_UNSET)
+                return dbio_key_error(err, "repeat", "repeat and every exclude each other");
+        return 0;
+}
+
+bool dbio_due_ends(const struct dbio_stream_keys *keys, const void *config)
+{
+        const struct dbio_due_keys *due = config;
+
+        (void)keys;
+        return !due->repeat && due->every_ns == DBIO_UNSET;
 }
 
 void dbio_flow_nudge(struct dbio_flow *flow, uint64_t at_ns)

@@ -56,11 +56,34 @@ struct dbio_flow {
         struct dbio_episode episode;
 };
 
-/* `every` and `first` as keys give them (DBIO_UNSET = not given). */
+/* When episodes are due, as keys give it. The config structs of patterns with these keys begin with it. */
+struct dbio_due_keys {
+        uint64_t first_ns, every_ns; /* DBIO_UNSET = not given */
+        bool repeat;
+};
+
+/* Their entries in a field table: `type` is the config struct, `due` its member of the above type, `one` what an episode
+ * is called. Streams that go over something in passes have `repeat` as well. */
+#define DBIO_DUE_FIELDS(type, due, one)                                                                                \
+        {"first", DBIO_FIELD_TIME, offsetof(type, due.first_ns), NULL, 0, 0,                                           \
+         "when the first " one " is due; every unless given, else 0s", "judgement", 0, NULL, NULL},                    \
+        {"every", DBIO_FIELD_TIME, offsetof(type, due.every_ns), NULL, 0, 0,                                           \
+         "time between two due times; once unless given", "judgement", DBIO_FIELD_POSITIVE, NULL, NULL}
+#define DBIO_PASS_FIELDS(type, due)                                                                                    \
+        {"repeat", DBIO_FIELD_BOOL, offsetof(type, due.repeat), "no", 0, 0, "yes: one pass after the other",           \
+         "judgement", 0, NULL, NULL},                                                                                  \
+        DBIO_DUE_FIELDS(type, due, "pass")
+
+/* `check` and `ends` of patterns with those keys; config begins with a struct dbio_due_keys. */
+int dbio_due_check(const struct dbio_stream_keys *keys, const void *config, struct dbio_err *err);
+bool dbio_due_ends(const struct dbio_stream_keys *keys, const void *config);
+
+/* Of a flow that begins at once and runs through. */
+#define DBIO_DUE_ONCE ((struct dbio_due_keys){0, DBIO_UNSET, false})
+
 struct dbio_flow_plan {
         const struct dbio_flow_class *class;
-        uint64_t first_ns, every_ns;
-        bool repeat;
+        struct dbio_due_keys due;
         unsigned depth;
 };
 

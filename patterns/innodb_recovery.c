@@ -99,7 +99,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *config = opaque;
-        struct dbio_flow_plan plan = {.class = &class, .first_ns = 0, .every_ns = DBIO_UNSET, .depth = IN_FLIGHT};
+        struct dbio_flow_plan plan = {.class = &class, .due = DBIO_DUE_ONCE, .depth = IN_FLIGHT};
         struct recovery *self;
         uint64_t most;
 

@@ -11,8 +11,9 @@
 #define RANDOM_THRESHOLD 13u
 
 struct config {
-        uint64_t page, read_ahead_threshold, pages, first_ns, every_ns, cpu_per_page_ns;
-        bool random_read_ahead, repeat;
+        struct dbio_due_keys due;
+        uint64_t page, read_ahead_threshold, pages, cpu_per_page_ns;
+        bool random_read_ahead;
 };
 
 #define AT(member) offsetof(struct config, member)
@@ -30,11 +31,7 @@ static const struct dbio_field fields[] = {
         {"pages", DBIO_FIELD_COUNT, AT(pages), NULL, 1, 1e12,
          "length of a pass, from a place of its own; all of the region from its beginning unless given", "judgement", 0,
          NULL, NULL},
-        {"repeat", DBIO_FIELD_BOOL, AT(repeat), "no", 0, 0, "again and again", "judgement", 0, NULL, NULL},
-        {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0, "when the first pass is due; every unless given, else 0s",
-         "judgement", 0, NULL, NULL},
-        {"every", DBIO_FIELD_TIME, AT(every_ns), NULL, 0, 0, "time between the due times of two passes", "judgement",
-         DBIO_FIELD_POSITIVE, NULL, NULL},
+        DBIO_PASS_FIELDS(struct config, due),
         {0},
 };
 
@@ -149,22 +146,11 @@ static uint64_t wake(struct dbio_flow *flow)
 
 static const struct dbio_flow_class class = {.begin = begin, .next = next, .done = done, .wake = wake};
 
-static int check(const struct dbio_stream_keys *keys, const void *opaque, struct dbio_err *err)
-{
-        const struct config *config = opaque;
-
-        (void)keys;
-        if (config->repeat && config->every_ns != DBIO_UNSET)
-                return dbio_key_error(err, "repeat", "repeat and every exclude each other");
-        return 0;
-}
-
 static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys, const void *opaque,
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *config = opaque;
-        struct dbio_flow_plan plan = {
-                .class = &class, .first_ns = config->first_ns, .every_ns = config->every_ns, .repeat = config->repeat};
+        struct dbio_flow_plan plan = {.class = &class, .due = config->due};
         struct scan *self;
         struct dbio_rng rng;
         uint64_t pages;
@@ -190,14 +176,6 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
-static bool ends(const struct dbio_stream_keys *keys, const void *opaque)
-{
-        const struct config *config = opaque;
-
-        (void)keys;
-        return !config->repeat && config->every_ns == DBIO_UNSET;
-}
-
 const struct dbio_pattern dbio_innodb_scan = {
         .name = "innodb.scan",
         .summary = "Full scan: linear read-ahead in bursts of 64 single-page reads",
@@ -209,7 +187,7 @@ const struct dbio_pattern dbio_innodb_scan = {
         .fields = fields,
         .config_size = sizeof(struct config),
         .example = "{pattern: innodb.scan, target: data, pages: 100_000}",
-        .check = check,
+        .check = dbio_due_check,
         .compile = compile,
-        .ends = ends,
+        .ends = dbio_due_ends,
 };

@@ -170,7 +170,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *c = config;
-        struct dbio_flow_plan plan = {&class, 0, DBIO_UNSET, false, 0};
+        struct dbio_flow_plan plan = {&class, DBIO_DUE_ONCE, 0};
         struct dbio_stream *log = env->other(env, c->log_stream);
         unsigned page = dbio_pattern_page(env, keys->target);
         struct dbio_space space;

@@ -130,7 +130,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *config = opaque;
-        struct dbio_flow_plan plan = {.class = &class, .first_ns = 0, .every_ns = DBIO_UNSET};
+        struct dbio_flow_plan plan = {.class = &class, .due = DBIO_DUE_ONCE};
         const struct dbio_logblocks *blocks;
         struct arch *self;
         struct dbio_rng rng;

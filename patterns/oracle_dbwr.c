@@ -120,7 +120,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         const struct config *config = opaque;
         const struct dbio_dirty_keys anywhere = {
                 .map = DBIO_DIRTY_PAGES, .density = NAN, .pages_per_write = NAN, .stride = DBIO_UNSET};
-        struct dbio_flow_plan plan = {.class = &class, .first_ns = 0, .every_ns = DBIO_UNSET};
+        struct dbio_flow_plan plan = {.class = &class, .due = DBIO_DUE_ONCE};
         struct dbio_dirty_plan dirt = {
                 .keys = &anywhere,
                 .skew = &keys->skew,

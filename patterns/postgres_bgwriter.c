@@ -146,7 +146,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *config = opaque;
-        struct dbio_flow_plan plan = {.class = &class, .first_ns = 0, .every_ns = DBIO_UNSET, .depth = MAX_PENDING};
+        struct dbio_flow_plan plan = {.class = &class, .due = DBIO_DUE_ONCE, .depth = MAX_PENDING};
         uint64_t page = dbio_pattern_page(env, keys->target);
         struct dbio_space space;
         struct writer *self;

@@ -332,8 +332,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
 {
         const struct config *config = opaque;
         struct dbio_flow_plan plan = {.class = &class,
-                                      .first_ns = config->first_ns,
-                                      .every_ns = config->checkpoint_timeout_ns,
+                                      .due = {config->first_ns, config->checkpoint_timeout_ns, false},
                                       .depth = IN_FLIGHT};
         double share = dbio_is_set(keys->dirty.density) ? keys->dirty.density : 0;
         double pages = config->pages != DBIO_UNSET ? (double)config->pages

@@ -1,8 +1,9 @@
 #include "patterns/backup.h"
 
 struct config {
+        struct dbio_due_keys due;
         int other; /* to, or from */
-        uint64_t maxtransfersize, buffercount, first_ns, every_ns;
+        uint64_t maxtransfersize, buffercount;
         double changed, compression_ratio;
 };
 
@@ -13,10 +14,7 @@ struct config {
          "psssql, trace of a backup: 6 buffers of 1,024 KB", 0, NULL, NULL},                                             \
         {"compression_ratio", DBIO_FIELD_FACTOR, AT(compression_ratio), "1", 1, 1000,                                    \
          "bytes of the database for each byte of the backup", "judgement", 0, NULL, NULL},                               \
-        {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0, "when the first one is due; every unless given, else 0s",   \
-         "judgement", 0, NULL, NULL},                                                                                    \
-        {"every", DBIO_FIELD_TIME, AT(every_ns), NULL, 0, 0, "time between two due times; once unless given",            \
-         "judgement", DBIO_FIELD_POSITIVE, NULL, NULL}
+        DBIO_DUE_FIELDS(struct config, due, "one")
 
 static const struct dbio_field backup_fields[] = {
         {"to", DBIO_FIELD_TARGET, AT(other), NULL, 0, 0, "target that the backup is written to", "judgement",
@@ -63,8 +61,7 @@ static int compile_backup(const struct dbio_pattern_env *env, const struct dbio_
                 .changed = c->changed,
                 .compression = c->compression_ratio,
                 .role = DBIO_ROLE_BACKUP,
-                .first_ns = c->first_ns,
-                .every_ns = c->every_ns,
+                .due = c->due,
         };
 
         return dbio_copy_compile(env, keys, &plan, out, err);
@@ -83,19 +80,10 @@ static int compile_restore(const struct dbio_pattern_env *env, const struct dbio
                 .changed = 1,
                 .compression = 1 / c->compression_ratio,
                 .role = DBIO_ROLE_RESTORE,
-                .first_ns = c->first_ns,
-                .every_ns = c->every_ns,
+                .due = c->due,
         };
 
         return dbio_copy_compile(env, keys, &plan, out, err);
-}
-
-static bool ends(const struct dbio_stream_keys *keys, const void *config)
-{
-        const struct config *c = config;
-
-        (void)keys;
-        return c->every_ns == DBIO_UNSET;
 }
 
 const struct dbio_pattern dbio_sqlserver_backup = {
@@ -112,7 +100,7 @@ const struct dbio_pattern dbio_sqlserver_backup = {
         .write_through = true,
         .check = check,
         .compile = compile_backup,
-        .ends = ends,
+        .ends = dbio_due_ends,
 };
 
 const struct dbio_pattern dbio_sqlserver_restore = {
@@ -129,5 +117,5 @@ const struct dbio_pattern dbio_sqlserver_restore = {
         .write_through = true,
         .check = check,
         .compile = compile_restore,
-        .ends = ends,
+        .ends = dbio_due_ends,
 };

@@ -294,7 +294,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *c = config;
-        struct dbio_flow_plan plan = {&class, 0, DBIO_UNSET, false, 0};
+        struct dbio_flow_plan plan = {&class, DBIO_DUE_ONCE, 0};
         struct dbio_space space;
 
         if (dbio_flow_new(out, sizeof(struct load), &plan, env, err))

@@ -4,10 +4,10 @@
 #include "patterns/flow.h"
 
 struct config {
-        uint64_t depth, io, first_ns, every_ns;
+        struct dbio_due_keys due;
+        uint64_t depth, io;
         double snapshot_writes;
         int to;
-        bool repeat;
 };
 
 #define AT(member) offsetof(struct config, member)
@@ -21,11 +21,7 @@ static const struct dbio_field fields[] = {
          "pages a second that users change for the first time meanwhile: each is copied to the snapshot",
          "Microsoft, Database Snapshots: copy on first write", 0, NULL, NULL},
         {"to", DBIO_FIELD_TARGET, AT(to), NULL, 0, 0, "target of the snapshot", "judgement", 0, NULL, NULL},
-        {"repeat", DBIO_FIELD_BOOL, AT(repeat), "no", 0, 0, "yes: one pass after the other", "judgement", 0, NULL, NULL},
-        {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0, "when the first pass is due; every unless given, else 0s",
-         "judgement", 0, NULL, NULL},
-        {"every", DBIO_FIELD_TIME, AT(every_ns), NULL, 0, 0, "time between two due times; once unless given", "judgement",
-         DBIO_FIELD_POSITIVE, NULL, NULL},
+        DBIO_PASS_FIELDS(struct config, due),
         {0},
 };
 
@@ -33,12 +29,9 @@ static int check(const struct dbio_stream_keys *keys, const void *config, struct
 {
         const struct config *c = config;
 
-        (void)keys;
-        if (c->repeat && c->every_ns != DBIO_UNSET)
-                return dbio_key_error(err, "repeat", "repeat and every exclude each other");
         if (c->snapshot_writes > 0 && c->to < 0)
                 return dbio_key_error(err, "to", "snapshot_writes need the target of the snapshot");
-        return 0;
+        return dbio_due_check(keys, config, err);
 }
 
 struct checkdb {
@@ -120,7 +113,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *c = config;
-        struct dbio_flow_plan plan = {&class, c->first_ns, c->every_ns, c->repeat, 0};
+        struct dbio_flow_plan plan = {&class, c->due, 0};
         struct dbio_space snapshot;
 
         if (dbio_flow_new(out, sizeof(struct checkdb), &plan, env, err))
@@ -144,14 +137,6 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
-static bool ends(const struct dbio_stream_keys *keys, const void *config)
-{
-        const struct config *c = config;
-
-        (void)keys;
-        return !c->repeat && c->every_ns == DBIO_UNSET;
-}
-
 const struct dbio_pattern dbio_sqlserver_checkdb = {
         .name = "sqlserver.checkdb",
         .summary = "DBCC CHECKDB: everything read in order of allocation, as fast as it goes, from a snapshot",
@@ -166,5 +151,5 @@ const struct dbio_pattern dbio_sqlserver_checkdb = {
         .write_through = true,
         .check = check,
         .compile = compile,
-        .ends = ends,
+        .ends = dbio_due_ends,
 };

@@ -494,8 +494,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         uint64_t every = cfg->every_ns != DBIO_UNSET ? cfg->every_ns : DEFAULT_EVERY_NS;
         struct dbio_flow_plan plan = {
                 .class = &class,
-                .first_ns = cfg->first_ns,
-                .every_ns = cfg->mode == AUTOMATIC ? every : DBIO_UNSET,
+                .due = {cfg->first_ns, cfg->mode == AUTOMATIC ? every : DBIO_UNSET, false},
         };
 
         if (dbio_flow_new(out, sizeof(struct checkpoint), &plan, env, err))

@@ -4,9 +4,9 @@
 #include "patterns/flow.h"
 
 struct config {
+        struct dbio_due_keys due;
         struct dbio_dist segment;
-        uint64_t max_io, dop, first_ns, every_ns;
-        bool repeat;
+        uint64_t max_io, dop;
 };
 
 /* Drawn segments lie between these (facts/sqlserver §1.5). */
@@ -22,23 +22,9 @@ static const struct dbio_field fields[] = {
         {"max_io", DBIO_FIELD_SIZE, AT(max_io), "8M", 8192, 64 << 20, "most bytes in one read",
          "Rahulare, SQL Server I/O sizes: columnstore read-ahead of 8 MB", 0, NULL, NULL},
         {"dop", DBIO_FIELD_COUNT, AT(dop), "1", 1, 1024, "threads, each with one segment at a time", "judgement", 0, NULL, NULL},
-        {"repeat", DBIO_FIELD_BOOL, AT(repeat), "no", 0, 0, "yes: one pass after the other", "judgement", 0, NULL, NULL},
-        {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0, "when the first pass is due; every unless given, else 0s",
-         "judgement", 0, NULL, NULL},
-        {"every", DBIO_FIELD_TIME, AT(every_ns), NULL, 0, 0, "time between two due times; once unless given", "judgement",
-         DBIO_FIELD_POSITIVE, NULL, NULL},
+        DBIO_PASS_FIELDS(struct config, due),
         {0},
 };
-
-static int check(const struct dbio_stream_keys *keys, const void *config, struct dbio_err *err)
-{
-        const struct config *c = config;
-
-        (void)keys;
-        if (c->repeat && c->every_ns != DBIO_UNSET)
-                return dbio_key_error(err, "repeat", "repeat and every exclude each other");
-        return 0;
-}
 
 struct thread {
         uint64_t at, end; /* what is left to read of its segment */
@@ -127,7 +113,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *c = config;
-        struct dbio_flow_plan plan = {&class, c->first_ns, c->every_ns, c->repeat, 0};
+        struct dbio_flow_plan plan = {&class, c->due, 0};
         unsigned page = dbio_pattern_page(env, keys->target);
         uint64_t largest = c->segment.kind == DBIO_DIST_LOGNORMAL ? (uint64_t)SEGMENT_MAX : (uint64_t)c->segment.value;
 
@@ -151,14 +137,6 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
-static bool ends(const struct dbio_stream_keys *keys, const void *config)
-{
-        const struct config *c = config;
-
-        (void)keys;
-        return !c->repeat && c->every_ns == DBIO_UNSET;
-}
-
 const struct dbio_pattern dbio_sqlserver_columnstore_scan = {
         .name = "sqlserver.columnstore_scan",
         .summary = "Columnstore scan: whole segments, read in pieces of up to 8M",
@@ -170,7 +148,7 @@ const struct dbio_pattern dbio_sqlserver_columnstore_scan = {
         .fields = fields,
         .config_size = sizeof(struct config),
         .example = "{pattern: sqlserver.columnstore_scan, target: data, dop: 8, repeat: yes}",
-        .check = check,
+        .check = dbio_due_check,
         .compile = compile,
-        .ends = ends,
+        .ends = dbio_due_ends,
 };

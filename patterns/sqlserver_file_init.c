@@ -3,7 +3,8 @@
 enum fill { ZERO, C0, RANDOM };
 
 struct config {
-        uint64_t grow, io, first_ns, every_ns;
+        struct dbio_due_keys due;
+        uint64_t grow, io;
         int fill;
 };
 
@@ -19,10 +20,7 @@ static const struct dbio_field fields[] = {
         {"fill", DBIO_FIELD_ENUM, AT(fill), "zero", 0, 0,
          "what is written; devices that find zeroes or 0xC0 may do no work for them",
          "data files 0x00; log files 0xC0 from 2016 (psssql)", 0, fills, NULL},
-        {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0, "when the first growth is due; every unless given, else 0s",
-         "judgement", 0, NULL, NULL},
-        {"every", DBIO_FIELD_TIME, AT(every_ns), NULL, 0, 0, "time between two growths; once unless given", "judgement",
-         DBIO_FIELD_POSITIVE, NULL, NULL},
+        DBIO_DUE_FIELDS(struct config, due, "growth"),
         {0},
 };
 
@@ -72,7 +70,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *c = config;
-        struct dbio_flow_plan plan = {&class, c->first_ns, c->every_ns, false, 1};
+        struct dbio_flow_plan plan = {&class, c->due, 1};
         unsigned page = dbio_pattern_page(env, keys->target);
 
         if (dbio_flow_new(out, sizeof(struct init), &plan, env, err))
@@ -95,14 +93,6 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
-static bool ends(const struct dbio_stream_keys *keys, const void *config)
-{
-        const struct config *c = config;
-
-        (void)keys;
-        return c->every_ns == DBIO_UNSET;
-}
-
 const struct dbio_pattern dbio_sqlserver_file_init = {
         .name = "sqlserver.file_init",
         .summary = "Growth of a file without instant initialisation: new space is written, one write after the other",
@@ -116,5 +106,5 @@ const struct dbio_pattern dbio_sqlserver_file_init = {
         .example = "{pattern: sqlserver.file_init, target: log, every: 30s, fill: c0}",
         .write_through = true,
         .compile = compile,
-        .ends = ends,
+        .ends = dbio_due_ends,
 };

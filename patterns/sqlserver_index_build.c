@@ -208,7 +208,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *c = config;
-        struct dbio_flow_plan plan = {&class, c->first_ns, DBIO_UNSET, false, 0};
+        struct dbio_flow_plan plan = {&class, {c->first_ns, DBIO_UNSET, false}, 0};
 
         if (dbio_flow_new(out, sizeof(struct build), &plan, env, err))
                 return -1;

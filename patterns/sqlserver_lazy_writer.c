@@ -165,7 +165,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *c = config;
-        struct dbio_flow_plan plan = {&class, 0, DBIO_UNSET, false, (unsigned)c->batch_buffers};
+        struct dbio_flow_plan plan = {&class, DBIO_DUE_ONCE, (unsigned)c->batch_buffers};
 
         if (dbio_flow_new(out, sizeof(struct lazy), &plan, env, err))
                 return -1;

@@ -1,7 +1,8 @@
 #include "patterns/flow.h"
 
 struct config {
-        uint64_t io, bytes, first_ns, every_ns;
+        struct dbio_due_keys due;
+        uint64_t io, bytes;
         int to;
 };
 
@@ -17,10 +18,7 @@ static const struct dbio_field fields[] = {
          DBIO_FIELD_POSITIVE, NULL, NULL},
         {"to", DBIO_FIELD_TARGET, AT(to), NULL, 0, 0, "target that what is read is written to (log backup)", "judgement", 0,
          NULL, NULL},
-        {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0, "when the first pass is due; every unless given, else 0s",
-         "judgement", 0, NULL, NULL},
-        {"every", DBIO_FIELD_TIME, AT(every_ns), NULL, 0, 0, "time between two passes; once unless given", "judgement",
-         DBIO_FIELD_POSITIVE, NULL, NULL},
+        DBIO_DUE_FIELDS(struct config, due, "pass"),
         {0},
 };
 
@@ -103,7 +101,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *c = config;
-        struct dbio_flow_plan plan = {&class, c->first_ns, c->every_ns, false, 0};
+        struct dbio_flow_plan plan = {&class, c->due, 0};
         struct dbio_rng place;
 
         if (dbio_flow_new(out, sizeof(struct log_read), &plan, env, err))
@@ -130,14 +128,6 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
-static bool ends(const struct dbio_stream_keys *keys, const void *config)
-{
-        const struct config *c = config;
-
-        (void)keys;
-        return c->every_ns == DBIO_UNSET;
-}
-
 const struct dbio_pattern dbio_sqlserver_log_read = {
         .name = "sqlserver.log_read",
         .summary = "Log read by a log backup, replication or an availability group: sequential",
@@ -151,5 +141,5 @@ const struct dbio_pattern dbio_sqlserver_log_read = {
         .example = "{pattern: sqlserver.log_read, target: log, every: 60s, bytes: 512M, to: backup}",
         .write_through = true,
         .compile = compile,
-        .ends = ends,
+        .ends = dbio_due_ends,
 };

@@ -7,10 +7,10 @@
 enum mode { IAM, KEY };
 
 struct config {
+        struct dbio_due_keys due;
         int mode;
-        uint64_t max_pages, window_pages, pages, dop, first_ns, every_ns;
+        uint64_t max_pages, window_pages, pages, dop;
         double consume_rate, logical_fragmentation, extent_fragmentation, cached;
-        bool repeat;
 };
 
 static const char *const modes[] = {"iam", "key", NULL};
@@ -30,11 +30,7 @@ static const struct dbio_field fields[] = {
          DBIO_FIELD_POSITIVE | DBIO_FIELD_NONE, NULL, NULL},
         {"pages", DBIO_FIELD_COUNT, AT(pages), NULL, 1, 1e12,
          "length of a pass, from a place drawn anew for each; the whole region unless given", "judgement", 0, NULL, NULL},
-        {"repeat", DBIO_FIELD_BOOL, AT(repeat), "no", 0, 0, "yes: one pass after the other", "judgement", 0, NULL, NULL},
-        {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0, "when the first pass is due; every unless given, else 0s",
-         "judgement", 0, NULL, NULL},
-        {"every", DBIO_FIELD_TIME, AT(every_ns), NULL, 0, 0, "time between two due times; once unless given", "judgement",
-         DBIO_FIELD_POSITIVE, NULL, NULL},
+        DBIO_PASS_FIELDS(struct config, due),
         {"logical_fragmentation", DBIO_FIELD_SHARE, AT(logical_fragmentation), "0%", 0, 1,
          "key: share of pages whose successor lies elsewhere (avg_fragmentation_in_percent)",
          "model: geometric runs, mean 1/f pages", 0, NULL, NULL},
@@ -53,12 +49,9 @@ static int check(const struct dbio_stream_keys *keys, const void *config, struct
 {
         const struct config *c = config;
 
-        (void)keys;
         if (c->mode != KEY && c->logical_fragmentation > 0)
                 return dbio_key_error(err, "logical_fragmentation", "logical_fragmentation belongs to mode key");
-        if (c->repeat && c->every_ns != DBIO_UNSET)
-                return dbio_key_error(err, "repeat", "repeat and every exclude each other");
-        return 0;
+        return dbio_due_check(keys, config, err);
 }
 
 /* Where the next pages are. A pass is cut into parts; a break in the key order goes on in another of them, as after
@@ -387,7 +380,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *c = config;
-        struct dbio_flow_plan plan = {&class, c->first_ns, c->every_ns, c->repeat, 0};
+        struct dbio_flow_plan plan = {&class, c->due, 0};
         unsigned page = dbio_pattern_page(env, keys->target);
 
         if (dbio_flow_new(out, sizeof(struct scan), &plan, env, err))
@@ -422,14 +415,6 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
-static bool ends(const struct dbio_stream_keys *keys, const void *config)
-{
-        const struct config *c = config;
-
-        (void)keys;
-        return !c->repeat && c->every_ns == DBIO_UNSET;
-}
-
 const struct dbio_pattern dbio_sqlserver_scan = {
         .name = "sqlserver.scan",
         .summary = "Table and index scans: read-ahead of up to 512K, held ahead of the query",
@@ -443,5 +428,5 @@ const struct dbio_pattern dbio_sqlserver_scan = {
         .example = "{pattern: sqlserver.scan, target: data, dop: 8, repeat: yes}",
         .check = check,
         .compile = compile,
-        .ends = ends,
+        .ends = dbio_due_ends,
 };

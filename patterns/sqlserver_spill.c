@@ -4,7 +4,8 @@
 #include "patterns/sortarea.h"
 
 struct config {
-        uint64_t run, io, fan_in, passes, concurrent, first_ns, every_ns;
+        struct dbio_due_keys due;
+        uint64_t run, io, fan_in, passes, concurrent;
 };
 
 #define WRITES 8 /* in flight of one spill; judgement */
@@ -21,10 +22,7 @@ static const struct dbio_field fields[] = {
          "times that everything is merged; all but the last write it out again", "judgement", 0, NULL, NULL},
         {"concurrent", DBIO_FIELD_COUNT, AT(concurrent), "1", 1, 1000, "spills at once, each in its part of the region",
          "judgement", 0, NULL, NULL},
-        {"first", DBIO_FIELD_TIME, AT(first_ns), NULL, 0, 0, "when the first one is due; every unless given, else 0s",
-         "judgement", 0, NULL, NULL},
-        {"every", DBIO_FIELD_TIME, AT(every_ns), NULL, 0, 0, "time between two due times; once unless given", "judgement",
-         DBIO_FIELD_POSITIVE, NULL, NULL},
+        DBIO_DUE_FIELDS(struct config, due, "one"),
         {0},
 };
 
@@ -152,7 +150,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                    struct dbio_stream *out, struct dbio_err *err)
 {
         const struct config *c = config;
-        struct dbio_flow_plan plan = {&class, c->first_ns, c->every_ns, false, 0};
+        struct dbio_flow_plan plan = {&class, c->due, 0};
         struct dbio_space space;
 
         if (dbio_flow_new(out, sizeof(struct spill), &plan, env, err))
@@ -181,14 +179,6 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         return 0;
 }
 
-static bool ends(const struct dbio_stream_keys *keys, const void *config)
-{
-        const struct config *c = config;
-
-        (void)keys;
-        return c->every_ns == DBIO_UNSET;
-}
-
 const struct dbio_pattern dbio_sqlserver_spill = {
         .name = "sqlserver.spill",
         .summary = "Sort or hash spill to tempdb: runs written, then merged",
@@ -202,5 +192,5 @@ const struct dbio_pattern dbio_sqlserver_spill = {
         .example = "{pattern: sqlserver.spill, target: tempdb, run: 50M, every: 30s}",
         .write_through = true,
         .compile = compile,
-        .ends = ends,
+        .ends = dbio_due_ends,
 };
