@@ -138,7 +138,7 @@ static void simulated_lines(struct dbio_show *show, const char *trust)
 
 int dbio_show_header(struct dbio_show *show, struct dbio_err *err)
 {
-        char title[64], span[DBIO_NUMBER_SIZE], moment[32], how[256], engine[64], why[256], left[256], right[96];
+        char title[64], span[DBIO_NUMBER_SIZE], moment[32], how[256], engine[64], why[320], left[256], right[96];
         sqlite3_stmt *stmt = dbio_db_query(
                 show->store, err,
                 "SELECT coalesce(label, '-'), workload, started_at, CASE WHEN simulated THEN (SELECT sum(duration_ns) FROM phase p "
@@ -162,11 +162,11 @@ int dbio_show_header(struct dbio_show *show, struct dbio_err *err)
         target_lines(show, dbio_db_text(stmt, 8));
         snprintf(how, sizeof how, "%s", dbio_db_text(stmt, 9));
         snprintf(engine, sizeof engine, "%s", dbio_db_text(stmt, 10));
-        snprintf(why, sizeof why, "%s", dbio_db_text(stmt, 6));
+        snprintf(why, sizeof why, *dbio_db_text(stmt, 6) ? "INVALID: %s" : "%s", dbio_db_text(stmt, 6));
         sqlite3_reset(stmt);
         if (how_line(show, how, engine, err) || set_lines(show, err))
                 return -1;
         if (*why)
-                dbio_text_line(show->out, "  INVALID: %s", why);
+                dbio_text_wrap(show->out, 2, why);
         return 0;
 }

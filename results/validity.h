@@ -15,7 +15,7 @@ struct dbio_validity {
         bool simulated;             /* virtual time: the generator cannot be late */
 };
 
-/* True when valid; else why (size bytes) says in one sentence what is wrong. Invalid: p99 of lag or of the loop's turn
+/* True when valid; else why (size bytes) says what is wrong, every reason of several. Invalid: p99 of lag or of the loop's turn
  * over 100 us and over 10 % of the median service; foreign I/O over 10 % where it counts. */
 bool dbio_validity_check(const struct dbio_validity *validity, char *why, unsigned long size);
 
