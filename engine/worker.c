@@ -154,7 +154,7 @@ static void begin_verified(struct dbio_worker *w, struct dbio_slot *slot)
 
 static void begin_op(struct dbio_worker *w, struct dbio_slot *slot)
 {
-        slot->submitted_ns = 0;
+        slot->submitted_ns = UINT64_MAX; /* not yet */
         slot->figures = dbio_metrics_figures(w->metrics, slot->stream, slot->op.kind, slot->op.role);
         dbio_metrics_submitted(slot->figures);
         if (slot->op.kind == DBIO_WRITE && slot->buffer && !w->null_payload)
@@ -215,7 +215,7 @@ static void stamp(struct dbio_worker *w, unsigned nr)
 
                 w->since_ns[w->batch[i]->slot] = submitted_ns + 1;
                 /* of a split op the first command counts; one carried over from a full backend is stamped again */
-                if (slot->commands == 1 || !slot->submitted_ns)
+                if (slot->commands == 1 || slot->submitted_ns == UINT64_MAX)
                         slot->submitted_ns = submitted_ns;
         }
 }
