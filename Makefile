@@ -21,7 +21,7 @@ ifeq ($(VARIANT),fuzz)
 CC := clang
 endif
 
-PKGS    := yaml-0.1 sqlite3 liburing jansson blkid mount zlib libcrypto
+PKGS    := yaml-0.1 sqlite3 liburing jansson blkid mount zlib libcrypto expat
 CFLAGS_ALL = -std=c17 -D_GNU_SOURCE -DDBIO_VERSION='"$(VERSION)"' -I. -I$(B) $(OPT) $(WARN) $(WERROR) $(SAN_$(VARIANT)) \
              -pthread $(shell pkg-config --cflags $(PKGS) 2>/dev/null) $(CFLAGS)
 LIBS    = $(shell pkg-config --libs $(PKGS) 2>/dev/null) -laio -lm -pthread

@@ -6,6 +6,9 @@
 
 const struct dbio_derive_format *const dbio_derive_formats[] = {
         &dbio_derive_errorlog,
+        &dbio_derive_sqlio,
+        &dbio_derive_diskspd,
+        &dbio_derive_fio,
         NULL,
 };
 

@@ -65,8 +65,9 @@ void dbio_derived_note(struct dbio_derived *out, const char *format, ...) __attr
 void dbio_derived_lost(struct dbio_derived *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define DBIO_DERIVED_NAME 64
-/* A name that a workload may have, made of `raw` and not given yet. */
-void dbio_derived_name(struct dbio_derived *out, const char *raw, char name[DBIO_DERIVED_NAME]);
+/* A name that a workload may have, made of `raw` and not given yet in that part. */
+void dbio_derived_name(struct dbio_derived *out, enum dbio_derived_part part, const char *raw,
+                       char name[DBIO_DERIVED_NAME]);
 
 /* Begins an entry of the part; keys follow. comment NULL or "" = none. */
 void dbio_derived_item(struct dbio_derived *out, enum dbio_derived_part part, const char *name);
@@ -97,6 +98,35 @@ struct dbio_derived_rate {
 };
 /* Writes the stream, or names what is too little or too large to be one. true if it was written. */
 bool dbio_derived_rate(struct dbio_derived *out, const struct dbio_derived_rate *rate);
+
+/* The target that stands for a path (or device): its name, made at the first use with that size (as a workload writes
+ * it). from may be "". */
+const char *dbio_derived_target(struct dbio_derived *out, const char *path, const char *size, const char *from);
+
+/* A stream of another tool's job. */
+struct dbio_derived_job {
+        const char *target, *name;
+        bool random, shared;       /* shared: of sequential, one cursor for all threads */
+        double read;               /* share */
+        uint64_t bytes;            /* of an I/O; unused with sizes */
+        const char *sizes;         /* the value of `sizes`; NULL = bytes */
+        unsigned threads, depth;   /* depth 0: phases set it */
+        int write_through;         /* 1, 0; -1 = as it is not said */
+        const char *write_through_from;
+        double rate, byte_rate;    /* a second, of the whole stream; 0 = closed loop */
+        uint64_t think_ns;
+        const char *region;        /* the value of `region`; NULL = all */
+        const char *from;
+};
+/* Writes it and gives its name, "" (and names what is lost) where it is none that a workload may have. */
+const char *dbio_derived_job(struct dbio_derived *out, const struct dbio_derived_job *job);
+
+/* Cuts a line (changed) into words at blanks, quotes taken away; at most max. */
+unsigned dbio_derive_words(char *line, char **words, unsigned max);
+/* The file of that name (its folders apart, case apart) among the files; NULL. */
+const struct dbio_derive_file *dbio_derive_find(const struct dbio_derive_file *files, unsigned n, const char *name);
+/* Digits alone, up to a most. */
+bool dbio_derive_count(const char *text, uint64_t most, uint64_t *value);
 
 /* A number without exponent, at most three digits behind the point (more below 1), for rates and factors. */
 const char *dbio_derived_number(double value, char text[40]);

@@ -347,10 +347,10 @@ static void tell_database(struct log *log, const struct database *database)
                 snprintf(raw, sizeof raw, "checkpoint-db%llu", (unsigned long long)database->id);
                 snprintf(place, sizeof place, "data-db%llu", (unsigned long long)database->id);
         }
-        dbio_derived_name(log->out, place, target);
+        dbio_derived_name(log->out, DBIO_DERIVED_TARGETS, place, target);
         dbio_derived_item(log->out, DBIO_DERIVED_TARGETS, target);
         dbio_derived_key(log->out, DBIO_DERIVED_TARGETS, "size", "all", "not in the log: bind the database's files, or give bytes");
-        dbio_derived_name(log->out, raw, name);
+        dbio_derived_name(log->out, DBIO_DERIVED_STREAMS, raw, name);
         dbio_derived_item(log->out, DBIO_DERIVED_STREAMS, name);
         dbio_derived_key(log->out, DBIO_DERIVED_STREAMS, "pattern", "sqlserver.checkpoint", NULL);
         dbio_derived_key(log->out, DBIO_DERIVED_STREAMS, "target", target, NULL);

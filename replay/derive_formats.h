@@ -4,6 +4,6 @@
 
 #include "replay/derive.h"
 
-extern const struct dbio_derive_format dbio_derive_errorlog;
+extern const struct dbio_derive_format dbio_derive_errorlog, dbio_derive_sqlio, dbio_derive_diskspd, dbio_derive_fio;
 
 #endif

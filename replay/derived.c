@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/units.h"
 #include "patterns/workload.h"
@@ -18,8 +19,16 @@ struct dbio_derived {
         char name[DBIO_DERIVED_NAME];
         char description[256];
         unsigned nstreams, nobserved, nnames, nlost;
-        char (*names)[DBIO_DERIVED_NAME];
+        struct {
+                enum dbio_derived_part part;
+                char text[DBIO_DERIVED_NAME];
+        } *names;
         char **lost;
+        unsigned ntargets;
+        struct {
+                char *path, *size, name[DBIO_DERIVED_NAME];
+        } *targets;
+        char job[DBIO_DERIVED_NAME]; /* name of the last one */
 };
 
 enum { OBSERVED = DBIO_DERIVED_PARTS, NOTES, LOST, STREAMS_OUT };
@@ -49,14 +58,39 @@ static void release(struct dbio_derived *out)
         for (unsigned i = 0; i < out->nlost; i++)
                 free(out->lost[i]);
         free(out->lost);
+        for (unsigned i = 0; i < out->ntargets; i++) {
+                free(out->targets[i].path);
+                free(out->targets[i].size);
+        }
+        free(out->targets);
         free(out->names);
+}
+
+/* Letters, digits, `-` and `_`, at most 50 of them. */
+static void clean_name(const char *raw, char name[DBIO_DERIVED_NAME])
+{
+        size_t n = 0;
+
+        for (const char *c = raw; *c && n < 50; c++) {
+                bool fits = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '_';
+
+                if (fits)
+                        name[n++] = *c;
+                else if (n && name[n - 1] != '-')
+                        name[n++] = '-';
+        }
+        while (n && name[n - 1] == '-')
+                n--;
+        name[n] = 0;
+        if (!n)
+                strcpy(name, "unnamed");
 }
 
 void dbio_derived_describe(struct dbio_derived *out, const char *name, const char *format, ...)
 {
         va_list args;
 
-        dbio_derived_name(out, name, out->name);
+        clean_name(name, out->name);
         va_start(args, format);
         vsnprintf(out->description, sizeof out->description, format, args);
         va_end(args);
@@ -111,33 +145,23 @@ void dbio_derived_lost(struct dbio_derived *out, const char *format, ...)
         comment_lines(out->parts[NOTES], "Not expressed: ", text);
 }
 
-void dbio_derived_name(struct dbio_derived *out, const char *raw, char name[DBIO_DERIVED_NAME])
+void dbio_derived_name(struct dbio_derived *out, enum dbio_derived_part part, const char *raw, char name[DBIO_DERIVED_NAME])
 {
-        char base[DBIO_DERIVED_NAME - 8];
-        size_t n = 0;
+        char base[DBIO_DERIVED_NAME];
 
-        for (const char *c = raw; *c && n < sizeof base - 1; c++) {
-                bool fits = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '_';
-
-                if (fits)
-                        base[n++] = *c;
-                else if (n && base[n - 1] != '-')
-                        base[n++] = '-';
-        }
-        while (n && base[n - 1] == '-')
-                n--;
-        base[n] = 0;
-        snprintf(name, DBIO_DERIVED_NAME, "%s", n ? base : "unnamed");
+        clean_name(raw, base);
+        memcpy(name, base, sizeof base);
         for (unsigned i = 0, number = 2; i < out->nnames; i++)
-                if (!strcmp(out->names[i], name)) {
-                        snprintf(name, DBIO_DERIVED_NAME, "%s-%u", n ? base : "unnamed", number++);
+                if (out->names[i].part == part && !strcmp(out->names[i].text, name)) {
+                        snprintf(name, DBIO_DERIVED_NAME, "%.50s-%u", base, number++);
                         i = UINT32_MAX; /* from the beginning */
                 }
         void *more = realloc(out->names, (out->nnames + 1) * sizeof *out->names);
         if (!more)
                 return;
         out->names = more;
-        memcpy(out->names[out->nnames++], name, DBIO_DERIVED_NAME);
+        out->names[out->nnames].part = part;
+        memcpy(out->names[out->nnames++].text, name, DBIO_DERIVED_NAME);
 }
 
 void dbio_derived_item(struct dbio_derived *out, enum dbio_derived_part part, const char *name)
@@ -254,7 +278,7 @@ bool dbio_derived_rate(struct dbio_derived *out, const struct dbio_derived_rate 
                                   rate->per_s, rate->bytes);
                 return false;
         }
-        dbio_derived_name(out, rate->name, name);
+        dbio_derived_name(out, DBIO_DERIVED_STREAMS, rate->name, name);
         dbio_derived_item(out, DBIO_DERIVED_STREAMS, name);
         dbio_derived_key(out, DBIO_DERIVED_STREAMS, "pattern", rate->sequential ? "io.sequential" : "io.random", NULL);
         dbio_derived_key(out, DBIO_DERIVED_STREAMS, "target", rate->target, NULL);
@@ -275,6 +299,103 @@ bool dbio_derived_rate(struct dbio_derived *out, const struct dbio_derived_rate 
         }
         dbio_derived_observed_ms(out, name, rate->write ? "write.mean" : "read.mean", rate->ms, rate->from);
         return true;
+}
+
+const char *dbio_derived_target(struct dbio_derived *out, const char *path, const char *size, const char *from)
+{
+        const char *base = path;
+        char raw[DBIO_DERIVED_NAME];
+
+        for (unsigned i = 0; i < out->ntargets; i++) {
+                if (strcasecmp(out->targets[i].path, path))
+                        continue;
+                if (strcmp(out->targets[i].size, size))
+                        dbio_derived_lost(out, "%s: size %s of %s: it has %s already", from, size, path, out->targets[i].size);
+                return out->targets[i].name;
+        }
+        void *more = realloc(out->targets, (out->ntargets + 1) * sizeof *out->targets);
+        if (!more)
+                return "data";
+        out->targets = more;
+        for (const char *c = path; *c; c++)
+                if ((*c == '/' || *c == '\\' || *c == ':') && c[1])
+                        base = c + 1;
+        snprintf(raw, sizeof raw, "%s", base);
+        if (strrchr(raw, '.') > raw)
+                *strrchr(raw, '.') = 0;
+        out->targets[out->ntargets].path = strdup(path);
+        out->targets[out->ntargets].size = strdup(size);
+        dbio_derived_name(out, DBIO_DERIVED_TARGETS, raw, out->targets[out->ntargets].name);
+        dbio_derived_item(out, DBIO_DERIVED_TARGETS, out->targets[out->ntargets].name);
+        if (!strcmp(size, "all"))
+                dbio_derived_key(out, DBIO_DERIVED_TARGETS, "size", size, "%s: %s: its size is not said", from, path);
+        else
+                dbio_derived_key(out, DBIO_DERIVED_TARGETS, "size", size, "%s: %s", from, path);
+        return out->targets[out->ntargets++].name;
+}
+
+static void job_sizes(struct dbio_derived *out, const struct dbio_derived_job *job)
+{
+        char value[40];
+
+        if (job->sizes) {
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "sizes", job->sizes, NULL);
+                return;
+        }
+        dbio_format_size(job->bytes, value, sizeof value);
+        dbio_derived_key(out, DBIO_DERIVED_STREAMS, "size", value, NULL);
+}
+
+static void job_rates(struct dbio_derived *out, const struct dbio_derived_job *job)
+{
+        char value[40], text[48];
+
+        if (job->rate > 0 || job->byte_rate > 0) {
+                if (job->rate > 0)
+                        snprintf(text, sizeof text, "%s/s", dbio_derived_number(job->rate, value));
+                else
+                        dbio_format_rate(job->byte_rate, 1, text, sizeof text);
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "rate", text, NULL);
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "arrival", "uniform", NULL);
+        }
+        if (job->depth) {
+                snprintf(text, sizeof text, "%u", job->depth);
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "depth", text, NULL);
+        }
+        if (job->think_ns) {
+                dbio_format_time(job->think_ns, value, sizeof value);
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "think", value, NULL);
+        }
+}
+
+const char *dbio_derived_job(struct dbio_derived *out, const struct dbio_derived_job *job)
+{
+        char value[40];
+
+        *out->job = 0;
+        if (!job->sizes && (job->bytes < 512 || job->bytes > 64 << 20)) {
+                dbio_derived_lost(out, "%s: I/Os of %llu bytes: 512 bytes to 64 MiB can be made; left out", job->from,
+                                  (unsigned long long)job->bytes);
+                return out->job;
+        }
+        dbio_derived_name(out, DBIO_DERIVED_STREAMS, job->name, out->job);
+        dbio_derived_item(out, DBIO_DERIVED_STREAMS, out->job);
+        dbio_derived_key(out, DBIO_DERIVED_STREAMS, "pattern", job->random ? "io.random" : "io.sequential", "%s", job->from);
+        dbio_derived_key(out, DBIO_DERIVED_STREAMS, "target", job->target, NULL);
+        dbio_format_share(job->read, value, sizeof value);
+        dbio_derived_key(out, DBIO_DERIVED_STREAMS, "read", value, NULL);
+        job_sizes(out, job);
+        if (job->shared && !job->random)
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "shared", "yes", NULL);
+        snprintf(value, sizeof value, "%u", job->threads);
+        dbio_derived_key(out, DBIO_DERIVED_STREAMS, "threads", value, NULL);
+        job_rates(out, job);
+        if (job->region)
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "region", job->region, NULL);
+        if (job->write_through >= 0 && job->read < 1)
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "write_through", job->write_through ? "yes" : "no", "%s",
+                                 job->write_through_from);
+        return out->job;
 }
 
 unsigned dbio_derived_streams(const struct dbio_derived *out)

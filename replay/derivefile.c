@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "replay/derive.h"
@@ -205,4 +206,49 @@ void dbio_derive_file_release(struct dbio_derive_file *file)
         free(file->text);
         free(file->lines);
         *file = (struct dbio_derive_file){.path = file->path};
+}
+
+unsigned dbio_derive_words(char *line, char **words, unsigned max)
+{
+        unsigned n = 0;
+        char *at = line;
+
+        for (;;) {
+                char *to, quote = 0;
+
+                at += strspn(at, " \t");
+                if (!*at || n == max)
+                        return n;
+                words[n++] = to = at;
+                for (; *at && (quote || (*at != ' ' && *at != '\t')); at++) {
+                        if (*at == '"')
+                                quote = !quote;
+                        else
+                                *to++ = *at;
+                }
+                if (*at)
+                        at++;
+                *to = 0;
+        }
+}
+
+const struct dbio_derive_file *dbio_derive_find(const struct dbio_derive_file *files, unsigned n, const char *name)
+{
+        for (const char *c = name; *c; c++)
+                if (*c == '/' || *c == '\\')
+                        name = c + 1;
+        for (unsigned i = 0; i < n; i++)
+                if (!strcasecmp(dbio_derive_base(&files[i]), name))
+                        return &files[i];
+        return NULL;
+}
+
+bool dbio_derive_count(const char *text, uint64_t most, uint64_t *value)
+{
+        size_t digits = strspn(text, "0123456789");
+
+        if (!digits || digits > 18 || text[digits])
+                return false;
+        *value = strtoull(text, NULL, 10);
+        return *value <= most;
 }
