@@ -7,12 +7,14 @@
 #include "patterns/doc.h"
 #include "replay/tracedevices.h"
 
-extern const struct dbio_trace_format dbio_trace_iolog;
+#define FORMATS(X)                                                                                                     \
+        X(blktrace) X(blkparse) X(iolog) X(csv) X(msr) X(spc) X(alibaba) X(tencent) X(systor) X(k5) X(fiu)             \
+        X(cloudphysics) X(cloudphysics_csv) X(biosnoop) X(strace) X(procmon)
+#define DECLARE(name) extern const struct dbio_trace_format dbio_trace_##name;
+#define ENTRY(name) &dbio_trace_##name,
+FORMATS(DECLARE)
 
-const struct dbio_trace_format *const dbio_trace_formats[] = {
-        &dbio_trace_iolog,
-        NULL,
-};
+const struct dbio_trace_format *const dbio_trace_formats[] = {FORMATS(ENTRY) NULL};
 
 #define HEAD_BYTES 65536
 #define DEVICES_MAX 65535u

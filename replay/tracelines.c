@@ -223,3 +223,44 @@ bool dbio_trace_time(const char **text, uint64_t unit_ns, uint64_t *ns, bool *wh
         *text = at;
         return !__builtin_add_overflow(*ns, part * unit_ns / scale, ns);
 }
+
+static char *end_of_quoted(char *at, char **text)
+{
+        char *to = at;
+
+        for (*text = at; *at; at++) {
+                if (*at == '"' && *++at != '"')
+                        break;
+                *to++ = *at;
+        }
+        char *rest = at;
+        *to = 0;
+        return rest;
+}
+
+unsigned dbio_trace_split(char *text, char separator, char **fields, unsigned max)
+{
+        bool blanks = separator == ' ';
+        unsigned n = 0;
+        char *at = text;
+
+        while (n < max) {
+                while (*at == ' ' || (*at == '\t' && separator != '\t'))
+                        at++;
+                if (!*at && (blanks || !n))
+                        break;
+                if (*at == '"') {
+                        char *rest = end_of_quoted(at + 1, &fields[n]);
+                        at = rest;
+                } else {
+                        fields[n] = at;
+                }
+                n++;
+                while (*at && *at != separator && !(blanks && *at == '\t'))
+                        at++;
+                if (!*at)
+                        break;
+                *at++ = 0;
+        }
+        return n;
+}

@@ -54,4 +54,8 @@ static inline bool dbio_trace_number(const char **text, uint64_t *value)
 /* A decimal number of units as ns, digits behind 1e-9 of the unit dropped; *whole = without any. false as above. */
 bool dbio_trace_time(const char **text, uint64_t unit_ns, uint64_t *ns, bool *whole);
 
+/* Cuts a line into its fields in place, blanks before them dropped, quoted ones without their quotes; with separator ' ' runs
+ * of blanks part them. Returns how many, at most max: what follows is left out. */
+unsigned dbio_trace_split(char *text, char separator, char **fields, unsigned max);
+
 #endif

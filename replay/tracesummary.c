@@ -44,6 +44,11 @@ static void print_count(FILE *out, const char *what, uint64_t n)
                 fprintf(out, "%-34s %12" PRIu64 "\n", what, n);
 }
 
+static void print_seconds(uint64_t ns, FILE *out)
+{
+        fprintf(out, "%" PRIu64 ".%09" PRIu64 " s", ns / 1000000000, ns % 1000000000);
+}
+
 static void print_odd(struct dbio_trace_feed *feed, FILE *out)
 {
         const struct dbio_trace_summary *summary = dbio_trace_feed_summary(feed);
@@ -87,8 +92,13 @@ void dbio_trace_summary_print(struct dbio_trace_feed *feed, FILE *out)
 
         fprintf(out, "TRACE %s%s%s\n", input ? input->paths[0] : "", input ? ", format " : "", input ? input->format->name : "schedule");
         print_counts(summary, out);
-        fprintf(out, "span %.9f s, first at %.9f s on the trace's clock, recording ends at %.9f s\n", (double)span / 1e9,
-                (double)summary->first_ns / 1e9, (double)summary->end_ns / 1e9);
+        fputs("span ", out);
+        print_seconds(span, out);
+        fputs(", first at ", out);
+        print_seconds(summary->first_ns, out);
+        fputs(" on the trace's clock, recording ends at ", out);
+        print_seconds(summary->end_ns, out);
+        fputc('\n', out);
         if (span)
                 fprintf(out, "rate %.1f ops/s, %.2f MiB/s\n", (double)dbio_trace_feed_ops(feed) * 1e9 / (double)span,
                         (double)(summary->bytes[DBIO_READ] + summary->bytes[DBIO_WRITE]) * 1e9 / (double)span / 1048576);

@@ -1,0 +1,247 @@
+#include "replay/trace_blk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPEN 16384u      /* I/Os that wait for their completion */
+#define BUCKETS 32768u
+#define NONE UINT32_MAX
+#define AGE 24576u       /* steps after which an I/O is given without one: well inside of the sort window */
+#define REMAPS 64u
+
+struct open_io {
+        struct dbio_trace_event event;
+        uint64_t number;
+        uint32_t next;
+        bool live;
+};
+
+struct dbio_blk {
+        bool issued;
+        struct open_io *ios;     /* a ring, by number */
+        uint32_t *buckets;
+        uint64_t first, number;  /* ring: [first, number) */
+        uint64_t steps, *ages;   /* step at which it was opened */
+        struct remap {
+                uint64_t sector, bytes;
+                uint32_t device;
+        } remaps[REMAPS];        /* of which the I/O itself was seen above */
+        unsigned nremaps;
+        bool ended;
+        struct dbio_trace_event ready;
+};
+
+struct dbio_blk *dbio_blk_new(void)
+{
+        struct dbio_blk *blk = calloc(1, sizeof *blk);
+
+        if (!blk)
+                return NULL;
+        blk->ios = malloc(OPEN * sizeof *blk->ios);
+        blk->ages = malloc(OPEN * sizeof *blk->ages);
+        blk->buckets = malloc(BUCKETS * sizeof *blk->buckets);
+        if (!blk->ios || !blk->ages || !blk->buckets) {
+                dbio_blk_free(blk);
+                return NULL;
+        }
+        for (unsigned i = 0; i < BUCKETS; i++)
+                blk->buckets[i] = NONE;
+        return blk;
+}
+
+void dbio_blk_free(struct dbio_blk *blk)
+{
+        if (!blk)
+                return;
+        free(blk->ios);
+        free(blk->ages);
+        free(blk->buckets);
+        free(blk);
+}
+
+void dbio_blk_choose(struct dbio_blk *blk, struct dbio_trace_input *input, bool any_queued)
+{
+        blk->issued = input->issue_events || !any_queued;
+        if (!any_queued && !input->issue_events)
+                dbio_trace_note(input, "What was queued: the trace holds no Q events, so D events, as the device got them after "
+                                       "merging, are taken.");
+}
+
+static uint32_t bucket_of(uint32_t device, uint64_t sector)
+{
+        return (uint32_t)((sector * 0x9E3779B97F4A7C15u + device * 0x85EBCA6Bu) >> 49) % BUCKETS;
+}
+
+static uint32_t find(const struct dbio_blk *blk, uint32_t device, uint64_t sector)
+{
+        uint32_t at = blk->buckets[bucket_of(device, sector)];
+
+        while (at != NONE && (blk->ios[at].event.device != device || blk->ios[at].event.offset != sector * 512))
+                at = blk->ios[at].next;
+        return at;
+}
+
+static void unlink_io(struct dbio_blk *blk, uint32_t at)
+{
+        const struct dbio_trace_event *event = &blk->ios[at].event;
+        uint32_t *link = &blk->buckets[bucket_of(event->device, event->offset / 512)];
+
+        while (*link != at)
+                link = &blk->ios[*link].next;
+        *link = blk->ios[at].next;
+        blk->ios[at].live = false;
+}
+
+/* Newest first: of two that are alike the completion belongs to either. */
+static void link_io(struct dbio_blk *blk, const struct dbio_trace_event *event)
+{
+        uint32_t at = (uint32_t)(blk->number % OPEN), *bucket = &blk->buckets[bucket_of(event->device, event->offset / 512)];
+
+        blk->ios[at] = (struct open_io){.event = *event, .number = blk->number, .next = *bucket, .live = true};
+        blk->ages[at] = blk->steps;
+        *bucket = at;
+        blk->number++;
+}
+
+/* The oldest is given without a completion where it is too old, or there is no room. */
+static bool give_oldest(struct dbio_blk *blk, struct dbio_trace_event *event)
+{
+        while (blk->first < blk->number) {
+                uint32_t at = (uint32_t)(blk->first % OPEN);
+                if (!blk->ios[at].live) {
+                        blk->first++;
+                        continue;
+                }
+                if (!blk->ended && blk->number - blk->first < OPEN && blk->steps - blk->ages[at] < AGE)
+                        return false;
+                *event = blk->ios[at].event;
+                unlink_io(blk, at);
+                blk->first++;
+                return true;
+        }
+        return false;
+}
+
+static uint32_t device_of(struct dbio_trace_input *input, uint32_t major, uint32_t minor)
+{
+        char name[32];
+        int size = snprintf(name, sizeof name, "%u,%u", major, minor);
+
+        return dbio_trace_device(input, name, (size_t)size);
+}
+
+static void make_event(const struct dbio_blk_step *step, uint32_t device, struct dbio_trace_event *event)
+{
+        *event = (struct dbio_trace_event){.t_ns = step->t_ns, .latency_ns = DBIO_TRACE_UNKNOWN, .place = step->place,
+                                           .file = step->file, .device = device};
+        if (step->flush && !step->bytes) {
+                event->kind = DBIO_FSYNC;
+                return;
+        }
+        event->kind = step->discard ? DBIO_TRIM : step->write ? DBIO_WRITE : DBIO_READ;
+        event->offset = step->sector * 512;
+        event->length = step->bytes;
+        event->flags = step->fua && event->kind == DBIO_WRITE ? DBIO_OP_FUA : 0;
+}
+
+/* A Q that a remap has brought from a device above, whose own Q was taken. */
+static bool is_remapped(struct dbio_blk *blk, const struct dbio_blk_step *step, uint32_t device)
+{
+        for (unsigned i = 0; i < REMAPS && i < blk->nremaps; i++)
+                if (blk->remaps[i].device == device && blk->remaps[i].sector == step->sector && blk->remaps[i].bytes == step->bytes) {
+                        blk->remaps[i].bytes = 0;
+                        return true;
+                }
+        return false;
+}
+
+static void take_remap(struct dbio_blk *blk, struct dbio_trace_input *input, const struct dbio_blk_step *step)
+{
+        uint32_t device, above;
+
+        if (step->major == step->from_major && step->minor == step->from_minor)
+                return;
+        above = device_of(input, step->from_major, step->from_minor);
+        device = device_of(input, step->major, step->minor);
+        if (blk->issued || find(blk, above, step->from_sector) == NONE)
+                return;
+        blk->remaps[blk->nremaps++ % REMAPS] = (struct remap){.sector = step->sector, .bytes = step->bytes, .device = device};
+}
+
+/* 1: an event is ready. */
+static int take_step(struct dbio_blk *blk, struct dbio_trace_input *input, const struct dbio_blk_step *step)
+{
+        uint32_t device, at;
+        struct dbio_trace_event event;
+
+        blk->steps++;
+        if (step->action == 'A') {
+                take_remap(blk, input, step);
+                return 0;
+        }
+        device = device_of(input, step->major, step->minor);
+        if (step->action == 'C') {
+                at = step->bytes ? find(blk, device, step->sector) : NONE;
+                if (at == NONE || blk->ios[at].event.length > step->bytes)
+                        return 0;
+                blk->ready = blk->ios[at].event;
+                if (step->t_ns >= blk->ready.t_ns)
+                        blk->ready.latency_ns = step->t_ns - blk->ready.t_ns;
+                unlink_io(blk, at);
+                return 1;
+        }
+        if (step->action != (blk->issued ? 'D' : 'Q'))
+                return 0;
+        if (!step->bytes && !step->flush) {
+                dbio_trace_skip(input, "events of no bytes");
+                return 0;
+        }
+        make_event(step, device, &event);
+        if (event.kind == DBIO_FSYNC) {
+                blk->ready = event;
+                return 1;
+        }
+        at = find(blk, device, step->sector);
+        if (blk->issued && at != NONE && blk->ios[at].event.length == event.length && blk->ios[at].event.kind == event.kind) {
+                dbio_trace_skip(input, "issued again without a completion (requeued)");
+                return 0;
+        }
+        if (!blk->issued && is_remapped(blk, step, device)) {
+                dbio_trace_skip(input, "queued again on the device below (remapped)");
+                return 0;
+        }
+        link_io(blk, &event);
+        return 0;
+}
+
+int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input,
+                  int (*step)(struct dbio_trace_input *input, struct dbio_blk_step *step, struct dbio_err *err),
+                  struct dbio_trace_event *event, struct dbio_err *err)
+{
+        struct dbio_blk_step now;
+
+        for (;;) {
+                if (give_oldest(blk, event))
+                        return 1;
+                if (blk->ended)
+                        return 0;
+                int code = step(input, &now, err);
+                if (code < 0)
+                        return -1;
+                if (!code) {
+                        blk->ended = true;
+                        continue;
+                }
+                if (now.sector > INT64_MAX / 512) {
+                        dbio_err_set(err, DBIO_USAGE, "%s %" PRIu64 ": sector %" PRIu64 " is beyond 2^63 bytes",
+                                     input->format->binary ? "byte" : "line", now.place, now.sector);
+                        return dbio_err_locate(err, input->paths[now.file < input->npaths ? now.file : 0],
+                                               input->format->binary ? 0 : (unsigned)now.place, 1);
+                }
+                if (take_step(blk, input, &now)) {
+                        *event = blk->ready;
+                        return 1;
+                }
+        }
+}

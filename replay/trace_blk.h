@@ -1,0 +1,29 @@
+/* What blktrace's binary records and blkparse's lines have in common: one event a step of a request's way, from which the
+ * I/O is taken that is to be replayed. Queued: Q, what was asked for, before merging. Issued: D, what the device got. Never
+ * both. */
+#ifndef DBIO_REPLAY_TRACE_BLK_H
+#define DBIO_REPLAY_TRACE_BLK_H
+
+#include "replay/trace.h"
+
+struct dbio_blk_step {
+        uint64_t t_ns, sector, bytes, place;
+        uint64_t from_sector;       /* of a remap (A) */
+        uint32_t major, minor, from_major, from_minor;
+        uint16_t file;
+        char action;                /* Q D C A R; others are left out */
+        bool read, write, discard, flush, fua;
+};
+
+struct dbio_blk;
+
+struct dbio_blk *dbio_blk_new(void);
+void dbio_blk_free(struct dbio_blk *blk);
+/* Reads steps by `step` (1, 0 end, -1) and gives events; see dbio_trace_format. */
+int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input,
+                  int (*step)(struct dbio_trace_input *input, struct dbio_blk_step *step, struct dbio_err *err),
+                  struct dbio_trace_event *event, struct dbio_err *err);
+/* Which events are taken: queued, unless asked for issued ones or there are none. Adds what that means to the note. */
+void dbio_blk_choose(struct dbio_blk *blk, struct dbio_trace_input *input, bool any_queued);
+
+#endif

@@ -1,0 +1,249 @@
+/* blkparse's default lines, `maj,min cpu seq sec.ns pid ACT RWBS sector + sectors [comm]`, and those of ftrace's blk tracer,
+ * which have no seq column (blkparse(1); fill_rwbs of the kernel for RWBS). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/trace_blk.h"
+#include "replay/tracelines.h"
+
+struct blkparse {
+        struct dbio_trace_lines lines;
+        struct dbio_blk *blk;
+        bool summary;  /* the counts at the end have begun */
+};
+
+static const char *blanks(const char *at)
+{
+        while (*at == ' ' || *at == '\t')
+                at++;
+        return at;
+}
+
+static bool take_number(const char **at, uint64_t *value, char behind)
+{
+        *at = blanks(*at);
+        if (!dbio_trace_number(at, value))
+                return false;
+        if (!behind)
+                return **at == ' ' || **at == '\t' || !**at;
+        if (**at != behind)
+                return false;
+        ++*at;
+        return true;
+}
+
+/* device, cpu, [seq], time, pid. false: no line of an event. */
+static bool take_begin(const char **at, struct dbio_blk_step *step)
+{
+        uint64_t major, minor, number, part;
+        const char *begin;
+
+        if (!take_number(at, &major, ',') || !take_number(at, &minor, 0) || !take_number(at, &number, 0) || major > UINT32_MAX ||
+            minor > UINT32_MAX)
+                return false;
+        step->major = (uint32_t)major;
+        step->minor = (uint32_t)minor;
+        *at = begin = blanks(*at);
+        if (!dbio_trace_number(at, &number))
+                return false;
+        if (**at != '.') { /* that was the sequence number */
+                *at = blanks(*at);
+                if (!dbio_trace_number(at, &number))
+                        return false;
+        }
+        if (**at != '.')
+                return false;
+        begin = ++*at;
+        if (!dbio_trace_number(at, &part) || *at - begin != 9 || number > UINT64_MAX / 1000000000 - 1)
+                return false;
+        step->t_ns = number * 1000000000 + part;
+        return take_number(at, &number, 0);
+}
+
+static void take_flags(const char *word, size_t size, struct dbio_blk_step *step)
+{
+        bool letter = false;
+
+        for (size_t i = 0; i < size; i++)
+                switch (word[i]) {
+                case 'F':
+                        *(letter ? &step->fua : &step->flush) = true;
+                        break;
+                case 'D':
+                case 'W':
+                case 'R':
+                case 'N':
+                        step->discard |= word[i] == 'D';
+                        step->write |= word[i] == 'W';
+                        step->read |= word[i] == 'R';
+                        letter = true;
+                        break;
+                }
+}
+
+/* `sector + sectors`, or `sector / sector` of a split, or nothing. */
+static bool take_place(const char *at, struct dbio_blk_step *step)
+{
+        uint64_t sectors;
+
+        at = blanks(at);
+        step->sector = step->bytes = 0;
+        if (!dbio_trace_number(&at, &step->sector))
+                return true;
+        at = blanks(at);
+        if (*at != '+')
+                return true;
+        at++;
+        if (!take_number(&at, &sectors, 0) || sectors > UINT64_MAX / 512)
+                return false;
+        step->bytes = sectors * 512;
+        at = blanks(at);
+        if (step->action == 'A' && !strncmp(at, "<- (", 4)) {
+                uint64_t major, minor;
+                at += 4;
+                if (!take_number(&at, &major, ',') || !take_number(&at, &minor, ')') || !take_number(&at, &step->from_sector, 0))
+                        return false;
+                step->from_major = (uint32_t)major;
+                step->from_minor = (uint32_t)minor;
+        }
+        return true;
+}
+
+static int take_line(struct dbio_trace_input *input, struct blkparse *parse, const char *text, struct dbio_blk_step *step,
+                     struct dbio_err *err)
+{
+        const char *at = text;
+        size_t size;
+
+        memset(step, 0, sizeof *step);
+        if (!take_begin(&at, step)) {
+                if (!strncmp(text, "CPU", 3) && strchr(text, ':')) {
+                        parse->summary = true;
+                        return 0;
+                }
+                if (parse->summary || *text == '#' || !strncmp(text, "Input file ", 11) || !*text)
+                        return 0;
+                return dbio_trace_lines_bad(&parse->lines, (size_t)(at - text), err,
+                                            "no line of blkparse: `8,0 1 23 0.000000000 456 Q WS 789 + 8 [name]` is right");
+        }
+        at = blanks(at);
+        size = strcspn(at, " \t");
+        step->action = size == 1 ? *at : '?';
+        at = blanks(at + size);
+        dbio_trace_stamp(input, step->t_ns);
+        step->place = parse->lines.line;
+        step->file = (uint16_t)parse->lines.path;
+        if (!strchr("QDCA", step->action)) {
+                dbio_trace_skip(input, "events of other steps (G I M P U X ...)");
+                return 0;
+        }
+        size = strcspn(at, " \t");
+        take_flags(at, size, step);
+        if (!take_place(at + size, step))
+                return dbio_trace_lines_bad(&parse->lines, (size_t)(at - text), err, "no `SECTOR + SECTORS` behind %.8s", at);
+        return 1;
+}
+
+static int step_next(struct dbio_trace_input *input, struct dbio_blk_step *step, struct dbio_err *err)
+{
+        struct blkparse *parse = input->state;
+        char *text;
+        size_t size;
+        int code;
+
+        while ((code = dbio_trace_lines_next(&parse->lines, &text, &size, err)) > 0) {
+                code = take_line(input, parse, blanks(text), step, err);
+                if (code)
+                        return code;
+        }
+        return code;
+}
+
+static int next(struct dbio_trace_input *input, struct dbio_trace_event *event, struct dbio_err *err)
+{
+        struct blkparse *parse = input->state;
+
+        return dbio_blk_next(parse->blk, input, step_next, event, err);
+}
+
+/* Whether the first 64 Ki lines have a Q event. */
+static int look_for_queued(struct dbio_trace_input *input, struct blkparse *parse, bool *any, struct dbio_err *err)
+{
+        struct dbio_trace_lines lines;
+        struct blkparse looking = {0};
+        struct dbio_trace_input aside = *input;
+        struct dbio_blk_step step;
+        struct dbio_err ignored;
+        char *text;
+        size_t size;
+
+        (void)parse;
+        *any = false;
+        if (dbio_trace_lines_open(&lines, input->paths, input->npaths, err)) {
+                dbio_trace_lines_close(&lines);
+                return -1;
+        }
+        looking.lines = lines;
+        for (unsigned n = 0; n < 65536 && !*any && dbio_trace_lines_next(&looking.lines, &text, &size, &ignored) > 0; n++)
+                *any = take_line(&aside, &looking, blanks(text), &step, &ignored) > 0 && step.action == 'Q';
+        dbio_trace_lines_close(&looking.lines);
+        return 0;
+}
+
+static int open_parse(struct dbio_trace_input *input, struct dbio_err *err)
+{
+        struct blkparse *parse = input->state = calloc(1, sizeof *parse);
+        bool any;
+
+        if (!parse)
+                return dbio_err_set(err, DBIO_IO, "out of memory");
+        parse->lines.fd = -1;
+        parse->blk = dbio_blk_new();
+        if (!parse->blk)
+                return dbio_err_set(err, DBIO_IO, "out of memory");
+        if (look_for_queued(input, parse, &any, err))
+                return -1;
+        dbio_blk_choose(parse->blk, input, any);
+        return dbio_trace_lines_open(&parse->lines, input->paths, input->npaths, err);
+}
+
+static void close_parse(struct dbio_trace_input *input)
+{
+        struct blkparse *parse = input->state;
+
+        if (!parse)
+                return;
+        dbio_trace_lines_close(&parse->lines);
+        dbio_blk_free(parse->blk);
+        free(parse);
+        input->state = NULL;
+}
+
+static int probe(const char *path, const char *head, size_t size)
+{
+        struct dbio_blk_step step;
+
+        (void)path;
+        (void)size;
+        if (!strncmp(head, "# tracer: blk", 13))
+                return 95;
+        for (int i = 0; i < 40 && *head; i++) {
+                const char *at = blanks(head);
+                if (take_begin(&at, &step))
+                        return 90;
+                if (*at != '#' && strncmp(head, "Input file", 10))
+                        return 0;
+                head += strcspn(head, "\n");
+                head += *head == '\n';
+        }
+        return 0;
+}
+
+const struct dbio_trace_format dbio_trace_blkparse = {
+        .name = "blkparse",
+        .summary = "blkparse's default text, and ftrace's blk tracer",
+        .probe = probe,
+        .open = open_parse,
+        .next = next,
+        .close = close_parse,
+};
