@@ -16,8 +16,6 @@
 
 enum dbio_pacing { DBIO_PACING_PRECISE, DBIO_PACING_BALANCED, DBIO_PACING_FRUGAL };
 
-enum dbio_on_error { DBIO_ON_ERROR_STOP, DBIO_ON_ERROR_CONTINUE };
-
 struct dbio_run_options {
         const struct dbio_backend *backend;
         unsigned workers;          /* 0 = auto: design §2.1, Placement */

@@ -178,7 +178,6 @@ extern const struct dbio_sim_layer_class dbio_sim_disk_class, dbio_sim_ssd_class
 /* Medium of a profile, for a device or one member of an array. */
 struct dbio_sim_layer *dbio_sim_medium_open(struct dbio_sim *sim, const struct dbio_sim_profile *profile,
                                             uint64_t component);
-uint64_t dbio_sim_medium_capacity(const struct dbio_sim_profile *profile);
 /* The whole stack. component is the first of 1,000 numbers that are the device's. */
 struct dbio_sim_layer *dbio_sim_device_open(struct dbio_sim *sim, const struct dbio_sim_profile *profile,
                                             uint64_t component);

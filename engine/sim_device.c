@@ -11,7 +11,7 @@ static const struct {
         [DBIO_SIM_FIXED] = {&dbio_sim_fixed_class, offsetof(struct dbio_sim_profile, fixed.capacity)},
 };
 
-uint64_t dbio_sim_medium_capacity(const struct dbio_sim_profile *profile)
+static uint64_t medium_capacity(const struct dbio_sim_profile *profile)
 {
         return *(const uint64_t *)((const char *)profile + media[profile->medium].capacity);
 }
@@ -19,7 +19,7 @@ uint64_t dbio_sim_medium_capacity(const struct dbio_sim_profile *profile)
 uint64_t dbio_sim_capacity(const struct dbio_sim_profile *profile)
 {
         const struct dbio_sim_array *array = &profile->array;
-        uint64_t member = dbio_sim_medium_capacity(profile);
+        uint64_t member = medium_capacity(profile);
 
         if (!profile->has_array)
                 return member;

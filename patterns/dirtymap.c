@@ -364,15 +364,6 @@ static double series(double p, unsigned terms)
         return sum;
 }
 
-double dbio_dirty_mean(int kind, double density, unsigned cap, unsigned extent)
-{
-        if (kind == DBIO_DIRTY_EXTENTS)
-                return extent * series(density, cap / extent);
-        if (kind == DBIO_DIRTY_PAGES)
-                return 1 / (1 - density) < cap ? 1 / (1 - density) : cap;
-        return NAN;
-}
-
 double dbio_dirty_density(int kind, double pages_per_write, unsigned cap, unsigned extent)
 {
         double low = 0, high = 1;

@@ -103,10 +103,9 @@ uint64_t dbio_dirty_maker_next(struct dbio_dirty_maker *maker, unsigned *pages);
 /* One more page, or extent, by the maker's kind gets fresh; returns the pages that were clean before. */
 unsigned dbio_dirty_maker_one(struct dbio_dirty_maker *maker);
 
-/* Mean pages a gather-write for a density at sweep page_id, and the density for a mean (patterns.md, Dirty-page map);
- * NAN where the map has no closed form (only extents and pages have one) or the mean is out of reach: below 1 page or 1
+/* The density for which a gather-write at sweep page_id has so many pages on average (patterns.md, Dirty-page map); NAN
+ * where the map has no closed form (only extents and pages have one) or the mean is out of reach: below 1 page or 1
  * extent, over the cap. */
-double dbio_dirty_mean(int kind, double density, unsigned cap, unsigned extent);
 double dbio_dirty_density(int kind, double pages_per_write, unsigned cap, unsigned extent);
 /* The density of `dirty` keys: as given, or solved; NAN where neither is given. The keys must have been checked. */
 double dbio_dirty_keys_density(const struct dbio_dirty_keys *keys, unsigned cap, unsigned extent);

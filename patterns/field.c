@@ -207,11 +207,6 @@ void dbio_field_print(FILE *out, const struct dbio_field *field, const struct db
         fputc('}', out);
 }
 
-const char *dbio_field_type_name(enum dbio_field_type type)
-{
-        return dbio_value_classes[type]->name;
-}
-
 /* One character of UTF-8 at text, its length in *size; 0xfffd where it is none. */
 static unsigned long decode(const char *text, unsigned *size)
 {

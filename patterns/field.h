@@ -138,7 +138,5 @@ void dbio_field_print(FILE *out, const struct dbio_field *field, const struct db
                       const void *config);
 /* Writes text as a YAML scalar, quoted where it must be. */
 void dbio_text_print(FILE *out, const char *text);
-/* What a value of the field looks like: "size, such as 8K". */
-const char *dbio_field_type_name(enum dbio_field_type type);
 
 #endif

@@ -33,7 +33,7 @@ struct dbio_redo_limits dbio_redo_limits(uint64_t version, uint64_t capacity, ui
                               : limits_before_8_0_30((double)capacity, (double)page);
 }
 
-unsigned dbio_flush_pct_dirty(const struct dbio_flushloop *loop, double dirty_pct)
+static unsigned flush_pct_dirty(const struct dbio_flushloop *loop, double dirty_pct)
 {
         if (dirty_pct <= 0)
                 return 0;
@@ -77,7 +77,7 @@ static void take_averages(struct dbio_flushloop *loop, const struct dbio_flush_i
 
 struct dbio_flush_target dbio_flushloop_turn(struct dbio_flushloop *loop, const struct dbio_flush_input *input)
 {
-        struct dbio_flush_target target = {.pct_dirty = dbio_flush_pct_dirty(loop, input->dirty_pct)};
+        struct dbio_flush_target target = {.pct_dirty = flush_pct_dirty(loop, input->dirty_pct)};
         bool logged = input->lsn > loop->last_lsn;
         double pct, pages;
 

@@ -55,7 +55,6 @@ struct dbio_flush_target {
 
 /* floor((io_max DIV io_cap) · a·sqrt(a) / 7.5), a = 100·age/L_age; 0 below the low-water mark. */
 unsigned dbio_flush_pct_lsn(const struct dbio_flushloop *loop, double age);
-unsigned dbio_flush_pct_dirty(const struct dbio_flushloop *loop, double dirty_pct);
 struct dbio_flush_target dbio_flushloop_turn(struct dbio_flushloop *loop, const struct dbio_flush_input *input);
 
 #endif

@@ -74,7 +74,7 @@ unsigned dbio_logring_part(const struct dbio_logring *ring, uint64_t offset, uin
         return (unsigned)part;
 }
 
-void dbio_logring_switch(struct dbio_logring *ring)
+static void logring_switch(struct dbio_logring *ring)
 {
         uint64_t cut = next_cut(ring, ring->cursor);
 
@@ -91,10 +91,10 @@ uint64_t dbio_logring_place(struct dbio_logring *ring, uint32_t length)
         uint64_t offset;
 
         while (length > dbio_logring_room(ring))
-                dbio_logring_switch(ring);
+                logring_switch(ring);
         offset = ring->cursor;
         if (length == dbio_logring_room(ring))
-                dbio_logring_switch(ring);
+                logring_switch(ring);
         else
                 ring->cursor += length;
         return offset;

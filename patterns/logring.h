@@ -35,8 +35,6 @@ uint64_t dbio_logring_room(const struct dbio_logring *ring);
 uint64_t dbio_logring_begin(const struct dbio_logring *ring);
 /* The part, numbered from 0, in which a place lies, and its ends. */
 unsigned dbio_logring_part(const struct dbio_logring *ring, uint64_t offset, uint64_t *from, uint64_t *to);
-/* Goes to the beginning of the next part, past its header. */
-void dbio_logring_switch(struct dbio_logring *ring);
 /* The place of the next length bytes: here, or in the next part where they would cross a cut. Moves the cursor past
  * them. */
 uint64_t dbio_logring_place(struct dbio_logring *ring, uint32_t length);

@@ -116,7 +116,7 @@ int dbio_random_compile(const struct dbio_pattern_env *env, const struct dbio_st
         return 0;
 }
 
-double dbio_mix_mean(const struct dbio_mix *sizes)
+static double mix_mean(const struct dbio_mix *sizes)
 {
         double mean = 0;
 
@@ -127,7 +127,7 @@ double dbio_mix_mean(const struct dbio_mix *sizes)
 
 double dbio_mix_rate(const struct dbio_mix *sizes, const struct dbio_rate *rate)
 {
-        return rate->bytes ? rate->per_s / dbio_mix_mean(sizes) : rate->per_s;
+        return rate->bytes ? rate->per_s / mix_mean(sizes) : rate->per_s;
 }
 
 struct dbio_mix dbio_mix_of(uint64_t size)

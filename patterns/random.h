@@ -21,7 +21,6 @@ int dbio_random_compile(const struct dbio_pattern_env *env, const struct dbio_st
 
 /* `rate` in ops/s, where bytes are given by their mean size; NAN in a closed loop. */
 double dbio_mix_rate(const struct dbio_mix *sizes, const struct dbio_rate *rate);
-double dbio_mix_mean(const struct dbio_mix *sizes);
 /* A mix of one size. */
 struct dbio_mix dbio_mix_of(uint64_t size);
 

@@ -423,11 +423,6 @@ fail:
         return -1;
 }
 
-bool dbio_compare_same_demand(const struct dbio_comparison *c)
-{
-        return c->same_demand;
-}
-
 enum dbio_code dbio_compare_code(const struct dbio_comparison *c)
 {
         return c->code;

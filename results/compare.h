@@ -42,9 +42,6 @@ int dbio_compare_open(struct dbio_comparison **comparison, struct dbio_store *st
                       const struct dbio_compare_options *options, struct dbio_err *err);
 void dbio_compare_free(struct dbio_comparison *comparison); /* accepts NULL */
 
-/* Whether the schedule hashes are equal. */
-bool dbio_compare_same_demand(const struct dbio_comparison *comparison);
-
 /* DBIO_OK; with gates also DBIO_GATE_FAILED or DBIO_INVALID (inconclusive; also where the demand differs). */
 enum dbio_code dbio_compare_code(const struct dbio_comparison *comparison);
 

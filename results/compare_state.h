@@ -133,8 +133,6 @@ void *dbio_compare_add(void *array, unsigned *nr, size_t size);
 char *dbio_compare_headline(const struct dbio_comparison *c, char *text, size_t size);
 char *dbio_compare_answer(const struct dbio_comparison *c, char *text, size_t size);
 char *dbio_compare_reservations(const struct dbio_comparison *c, char *text, size_t size);
-const char *dbio_compare_name(const struct dbio_compare_side *side);
 char *dbio_compare_row_name(char *text, size_t size, const struct dbio_compare_row *row);
-char *dbio_compare_span(char *text, size_t size, double days);
 
 #endif

@@ -51,12 +51,12 @@ static void hang(FILE *out, const char *lead, unsigned indent, const char *text)
         } while (*text);
 }
 
-const char *dbio_compare_name(const struct dbio_compare_side *side)
+static const char *compare_name(const struct dbio_compare_side *side)
 {
         return side->shown;
 }
 
-char *dbio_compare_span(char *text, size_t size, double days)
+static char *compare_span(char *text, size_t size, double days)
 {
         char number[DBIO_NUMBER_SIZE];
         double hours = days * 24;
@@ -83,7 +83,7 @@ static void print_head(const struct dbio_comparison *c, FILE *out)
         if (sides[0]->simulated != sides[1]->simulated)
                 dbio_text_line(out,
                                "WARNING  %s is SIMULATED, the other real: this compares a device with a model of one",
-                               dbio_compare_name(sides[sides[1]->simulated]));
+                               compare_name(sides[sides[1]->simulated]));
         snprintf(left, sizeof left, "COMPARE  %lld %.40s  ->  %lld %.40s", (long long)c->base.runs[0].run_id,
                  c->base.label ? c->base.label : "", (long long)c->new_.runs[0].run_id,
                  c->new_.label ? c->new_.label : "");
@@ -93,7 +93,7 @@ static void print_head(const struct dbio_comparison *c, FILE *out)
                 if (sides[i]->simulated) {
                         char trust[2048];
 
-                        snprintf(trust, sizeof trust, "%s: %s", dbio_compare_name(sides[i]),
+                        snprintf(trust, sizeof trust, "%s: %s", compare_name(sides[i]),
                                  sides[i]->trust ? sides[i]->trust : "a device model");
                         hang(out, "  SIMULATED  ", 13, trust);
                 }
@@ -234,11 +234,11 @@ static void say_answer(const struct dbio_comparison *c, struct paragraph *paragr
                 if (first->plain.word == DBIO_VERDICT_CANNOT_TELL || first->plain.word == DBIO_VERDICT_RATE_SET)
                         say(paragraph, "%s%s", word, c->exact ? ", simulated." : ".");
                 else
-                        say(paragraph, "%s is %s%s", dbio_compare_name(&c->new_), word,
+                        say(paragraph, "%s is %s%s", compare_name(&c->new_), word,
                             c->exact ? ", exact (simulated)." : ".");
                 return;
         }
-        say(paragraph, "%s is", dbio_compare_name(&c->new_));
+        say(paragraph, "%s is", compare_name(&c->new_));
         for (unsigned i = 0; i < c->nrows; i++)
                 if (c->rows[i].headline)
                         say(paragraph, "%s%s in %s%s", &c->rows[i] == first ? "" : "and ",
@@ -272,8 +272,8 @@ static void say_interference(const struct dbio_comparison *c, struct paragraph *
                     (!costs(base) && !costs(new_)))
                         continue;
                 say(paragraph, "%s costs %s %.0f %% of the rate on %s and %.0f %% on %s.", entry->other, entry->stream,
-                    fmax(0, -100 * base->effect.change), dbio_compare_name(&c->base),
-                    fmax(0, -100 * new_->effect.change), dbio_compare_name(&c->new_));
+                    fmax(0, -100 * base->effect.change), compare_name(&c->base),
+                    fmax(0, -100 * new_->effect.change), compare_name(&c->new_));
         }
 }
 
@@ -326,12 +326,12 @@ static void say_reservations(const struct dbio_comparison *c, struct paragraph *
                 say(paragraph,
                     "Base and new come from different sessions, %s apart; what sessions differ by is known from %u "
                     "earlier ones.",
-                    dbio_compare_span(span, sizeof span, c->days_apart), c->nsessions);
+                    compare_span(span, sizeof span, c->days_apart), c->nsessions);
         else if (!c->same_session)
                 say(paragraph,
                     "Base and new come from different sessions, %s apart; a shift of the machine between them "
                     "would look the same.",
-                    dbio_compare_span(span, sizeof span, c->days_apart));
+                    compare_span(span, sizeof span, c->days_apart));
         else if (c->base.used + c->new_.used > 2)
                 say(paragraph, "The runs did not take turns (not interleaved): a drift of the machine would look the "
                                "same; `dbio study` over target.NAME takes turns.");

@@ -64,7 +64,7 @@ static void number(FILE *out, double value)
         fputs(text, out);
 }
 
-void dbio_json_column(FILE *out, sqlite3_stmt *stmt, int column)
+static void json_column(FILE *out, sqlite3_stmt *stmt, int column)
 {
         switch (sqlite3_column_type(stmt, column)) {
         case SQLITE_INTEGER:
@@ -87,7 +87,7 @@ void dbio_json_row(FILE *out, sqlite3_stmt *stmt)
                 fputs(c ? ", " : "{", out);
                 dbio_json_string(out, sqlite3_column_name(stmt, c));
                 fputs(": ", out);
-                dbio_json_column(out, stmt, c);
+                json_column(out, stmt, c);
         }
         fputc('}', out);
 }

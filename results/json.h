@@ -10,9 +10,6 @@
 /* A JSON string with its quotes; NULL becomes null. Bytes that are no UTF-8 become "?". */
 void dbio_json_string(FILE *out, const char *text);
 
-/* One value of a row. */
-void dbio_json_column(FILE *out, sqlite3_stmt *stmt, int column);
-
 /* A row as an object. */
 void dbio_json_row(FILE *out, sqlite3_stmt *stmt);
 

@@ -29,7 +29,7 @@ bool dbio_rec_grow(struct dbio_recorder *rec, void *array, size_t *room, size_t 
         return true;
 }
 
-unsigned char *dbio_rec_code_room(struct dbio_recorder *rec, size_t size)
+static unsigned char *rec_code_room(struct dbio_recorder *rec, size_t size)
 {
         if (rec->ncodes + size > rec->codes_room) {
                 size_t more = 2 * rec->codes_room + size;
@@ -113,7 +113,7 @@ static void keep_part(struct dbio_recorder *rec, const struct dbio_rec_key *key,
         if (!r->interval.ios ||
             !dbio_rec_grow(rec, &rec->parts, &rec->parts_room, rec->nparts, sizeof *rec->parts))
                 return;
-        unsigned char *code = dbio_rec_code_room(rec, 2 * DBIO_HIST_CODE_MAX);
+        unsigned char *code = rec_code_room(rec, 2 * DBIO_HIST_CODE_MAX);
         if (!code)
                 return;
         struct dbio_rec_part *part = &rec->parts[rec->nparts++];
@@ -268,7 +268,7 @@ static void seal_cell(struct dbio_recorder *rec, struct dbio_rec_key *key, struc
                 return;
         dbio_rec_cell_row(key, cell, &row);
         if (rec->options.full_intervals && cell->service.count) {
-                unsigned char *code = dbio_rec_code_room(rec, DBIO_HIST_CODE_MAX);
+                unsigned char *code = rec_code_room(rec, DBIO_HIST_CODE_MAX);
 
                 if (!code)
                         return;

@@ -117,9 +117,6 @@ struct dbio_recorder {
 /* Makes room for one more of `size` bytes in an array of n; false, and the recorder's oom, without memory. */
 bool dbio_rec_grow(struct dbio_recorder *rec, void *array, size_t *room, size_t n, size_t size);
 
-/* Room for `size` more bytes of codes; NULL without memory. The caller adds what it used to ncodes. */
-unsigned char *dbio_rec_code_room(struct dbio_recorder *rec, size_t size);
-
 /* recorder_write.c: all inside one transaction of their own. */
 int dbio_rec_begin_phase(struct dbio_recorder *rec, struct dbio_err *err);
 int dbio_rec_commit(struct dbio_recorder *rec, uint64_t intervals, struct dbio_err *err);

@@ -72,7 +72,4 @@ int dbio_report_folded(struct dbio_page *page, struct dbio_err *err);
 /* Text with the characters that HTML gives a meaning escaped. NULL prints nothing. */
 void dbio_report_text(struct dbio_page *page, const char *text);
 
-/* `<td data-v="3755.21">3,755</td>`: the figure as it is in the database, and as people read it. NAN: a dash. */
-void dbio_report_cell(struct dbio_page *page, const char *name, double value, double scale);
-
 #endif

@@ -38,7 +38,7 @@ void dbio_report_text(struct dbio_page *page, const char *text)
         }
 }
 
-void dbio_report_cell(struct dbio_page *page, const char *name, double value, double scale)
+static void report_cell(struct dbio_page *page, const char *name, double value, double scale)
 {
         char text[DBIO_NUMBER_SIZE];
 
@@ -78,16 +78,16 @@ static void figures_row(struct dbio_page *page, unsigned set, const struct dbio_
         text_cell(page, dbio_kind_name((unsigned)row->kind));
         if (page->nr > 1)
                 text_cell(page, page->sets[set].name);
-        dbio_report_cell(page, "iops", f->iops, 1);
-        dbio_report_cell(page, "mib_per_s", is_io ? f->mib_per_s : NAN, 1);
-        dbio_report_cell(page, "mb_per_s", is_io ? f->mib_per_s * 1.048576 : NAN, 1);
-        dbio_report_cell(page, "wait_mean_ns", f->wait.mean, 1e-6);
-        dbio_report_cell(page, "service_mean_ns", f->service.mean, 1e-6);
-        dbio_report_cell(page, "response_mean_ns", f->response.mean, 1e-6);
-        dbio_report_cell(page, "response_p50_ns", f->response.p50, 1e-6);
-        dbio_report_cell(page, "response_p95_ns", f->response.p95, 1e-6);
-        dbio_report_cell(page, "response_p99_ns", f->response.p99, 1e-6);
-        dbio_report_cell(page, "response_max_ns", f->response.max, 1e-6);
+        report_cell(page, "iops", f->iops, 1);
+        report_cell(page, "mib_per_s", is_io ? f->mib_per_s : NAN, 1);
+        report_cell(page, "mb_per_s", is_io ? f->mib_per_s * 1.048576 : NAN, 1);
+        report_cell(page, "wait_mean_ns", f->wait.mean, 1e-6);
+        report_cell(page, "service_mean_ns", f->service.mean, 1e-6);
+        report_cell(page, "response_mean_ns", f->response.mean, 1e-6);
+        report_cell(page, "response_p50_ns", f->response.p50, 1e-6);
+        report_cell(page, "response_p95_ns", f->response.p95, 1e-6);
+        report_cell(page, "response_p99_ns", f->response.p99, 1e-6);
+        report_cell(page, "response_max_ns", f->response.max, 1e-6);
         fputs("</tr>\n", page->out);
 }
 
@@ -137,8 +137,8 @@ static void compare_row(struct dbio_page *page, const struct dbio_compare_row *r
         text_cell(page, row->kind);
         text_cell(page, figure);
         text_cell(page, row->window);
-        dbio_report_cell(page, "base", verdict->base, scale);
-        dbio_report_cell(page, "new", verdict->new_, scale);
+        report_cell(page, "base", verdict->base, scale);
+        report_cell(page, "new", verdict->new_, scale);
         fprintf(page->out, "<td data-n=\"b\" data-v=\"%.9g\">%s</td>", verdict->computed ? verdict->effect.b : 0,
                 dbio_number_change(change, sizeof change,
                                    verdict->computed ? verdict->effect.b : log(verdict->new_ / verdict->base), half));
@@ -208,8 +208,8 @@ static void interference_table(struct dbio_page *page, unsigned set)
                 text_cell(page, entry->other);
                 text_cell(page, entry->stream);
                 text_cell(page, entry->op);
-                dbio_report_cell(page, "quiet_iops", entry->figures.quiet_iops, 1);
-                dbio_report_cell(page, "affected_iops", entry->figures.affected_iops, 1);
+                report_cell(page, "quiet_iops", entry->figures.quiet_iops, 1);
+                report_cell(page, "affected_iops", entry->figures.affected_iops, 1);
                 if (isnan(effect->change))
                         fputs("<td>-</td>", page->out);
                 else
@@ -219,11 +219,11 @@ static void interference_table(struct dbio_page *page, unsigned set)
                         fprintf(page->out, "<td>%+.0f to %+.0f %%</td>", 100 * effect->low, 100 * effect->high);
                 else
                         fprintf(page->out, "<td>%u episode%s</td>", effect->episodes, effect->episodes == 1 ? "" : "s");
-                dbio_report_cell(page, "quiet_mean_ns", entry->figures.quiet_mean_ns, 1e-6);
-                dbio_report_cell(page, "affected_mean_ns", entry->figures.affected_mean_ns, 1e-6);
-                dbio_report_cell(page, "quiet_p99_ns", entry->figures.quiet_p99_ns, 1e-6);
-                dbio_report_cell(page, "affected_p99_ns", entry->figures.affected_p99_ns, 1e-6);
-                dbio_report_cell(page, "recovery_ns", effect->recovery_ns, 1e-9);
+                report_cell(page, "quiet_mean_ns", entry->figures.quiet_mean_ns, 1e-6);
+                report_cell(page, "affected_mean_ns", entry->figures.affected_mean_ns, 1e-6);
+                report_cell(page, "quiet_p99_ns", entry->figures.quiet_p99_ns, 1e-6);
+                report_cell(page, "affected_p99_ns", entry->figures.affected_p99_ns, 1e-6);
+                report_cell(page, "recovery_ns", effect->recovery_ns, 1e-9);
                 fputs("</tr>\n", page->out);
         }
         fputs("</table></div>\n", page->out);
@@ -252,7 +252,7 @@ static int query_table(struct dbio_page *page, const char *sql, int64_t run_id, 
                         if (sqlite3_column_type(stmt, i) == SQLITE_TEXT)
                                 text_cell(page, dbio_db_text(stmt, i));
                         else
-                                dbio_report_cell(page, sqlite3_column_name(stmt, i), dbio_db_double(stmt, i), 1);
+                                report_cell(page, sqlite3_column_name(stmt, i), dbio_db_double(stmt, i), 1);
                 }
                 fputs("</tr>\n", page->out);
         }
@@ -287,9 +287,9 @@ static void figure_row(struct dbio_page *page, unsigned set, const char *phase, 
         text_cell(page, limit->text);
         text_cell(page, phase);
         text_cell(page, page->sets[set].name);
-        dbio_report_cell(page, "own", own, scale);
+        report_cell(page, "own", own, scale);
         if (limit->comparison == DBIO_COMPARE_NONE) {
-                dbio_report_cell(page, "observed", value, scale);
+                report_cell(page, "observed", value, scale);
                 fputs("<td class=\"t\">observed</td></tr>\n", page->out);
         } else {
                 fprintf(page->out, "<td></td><td class=\"t %s\">%s</td></tr>\n",

@@ -152,13 +152,6 @@ double dbio_stat_p(const struct dbio_stat_effect *effect)
         return effect->b == 0 ? 1 : 0;
 }
 
-double dbio_stat_p_greater(const struct dbio_stat_effect *effect)
-{
-        if (effect->se > 0)
-                return dbio_stat_t_cdf(-effect->b / effect->se, effect->df);
-        return effect->b > 0 ? 0 : 1;
-}
-
 double dbio_stat_tost_p(const struct dbio_stat_effect *effect, double margin)
 {
         if (effect->se > 0)

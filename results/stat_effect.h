@@ -54,9 +54,6 @@ double dbio_stat_p(const struct dbio_stat_effect *effect);
 /* Equivalence: the larger p of the two one-sided tests against -margin and +margin (log scale). */
 double dbio_stat_tost_p(const struct dbio_stat_effect *effect, double margin);
 
-/* One-sided p of b <= 0 (b > 0 proven where small). */
-double dbio_stat_p_greater(const struct dbio_stat_effect *effect);
-
 /* The least |b| that this comparison finds in 80 of 100 cases at two-sided 5 %. */
 double dbio_stat_detectable(const struct dbio_stat_effect *effect);
 

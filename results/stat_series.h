@@ -1,9 +1,8 @@
-/* What one run's series of equal intervals says about itself: is it steady, how much does its mean wander. Never a
- * basis for a verdict between runs. Pure functions, any thread.
+/* What one run's series of equal intervals says about itself: is it steady, does it drift. Never a basis for a
+ * verdict between runs. Pure functions, any thread.
  *
  * Sources: SNIA Solid State Storage Performance Test Specification (5 rounds, 20 % range, 10 % slope); MSER-5 (White
- * and Spratt); Politis and White 2004 as corrected 2009 (block length); circular block bootstrap (Politis and Romano);
- * SplitMix64 (Steele, Lea, Flood). Held to independent computations by tests/data/statistics-vectors.json.
+ * and Spratt). Held to independent computations by tests/data/statistics-vectors.json.
  */
 #ifndef DBIO_RESULTS_STAT_SERIES_H
 #define DBIO_RESULTS_STAT_SERIES_H
@@ -38,27 +37,5 @@ struct dbio_stat_trend {
         bool steady;
 };
 struct dbio_stat_trend dbio_stat_trend(const double *trends, unsigned nr);
-
-/* Long-run variance (flat-top window) and block length for the circular bootstrap. Needs nr >= 9; length is never
- * above min(3 sqrt(nr), nr / 3) rounded up, and that where the long-run variance is not above 0. */
-struct dbio_stat_memory {
-        unsigned lag;       /* of the window */
-        double weighted;    /* sum of w |k| g_k */
-        double variance;    /* long run, of one value */
-        double length;      /* of a block */
-        double independent; /* as how many independent values the nr values count */
-};
-struct dbio_stat_memory dbio_stat_memory(const double *values, unsigned nr);
-
-/* "Spread inside this run" of the mean: circular block bootstrap of `draws` draws. Returns -1 where memory ran out or
- * nr or block is 0. low and high hold 95 % of the draws. */
-struct dbio_stat_spread {
-        double se, low, high;
-};
-int dbio_stat_bootstrap(const double *values, unsigned nr, unsigned block, unsigned draws, uint64_t seed,
-                        struct dbio_stat_spread *spread);
-
-/* The generator of the draws: advances *state, returns the next value. */
-uint64_t dbio_stat_random(uint64_t *state);
 
 #endif

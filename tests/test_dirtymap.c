@@ -90,7 +90,6 @@ START_TEST(extents_follow_the_closed_form)
         for (size_t i = 0; i < 6; i++) {
                 double p = ps[i], expected = 8 * (1 + p + p * p + p * p * p);
 
-                ck_assert_double_eq_tol(dbio_dirty_mean(DBIO_DIRTY_EXTENTS, p, 32, 8), expected, 1e-9);
                 ck_assert_double_eq_tol(mean(DBIO_DIRTY_EXTENTS, p, (uint64_t)(p * 400000) * 2, false, 32), expected,
                                         expected * 0.01);
         }

@@ -375,50 +375,6 @@ START_TEST(mser)
 }
 END_TEST
 
-START_TEST(memory_of_a_series)
-{
-        json_t *all = vectors(), *want = json_object_get(all, "series60");
-        json_t *block = json_object_get(want, "politis_white");
-        double values[60];
-        unsigned nr = series(json_object_get(want, "values"), values);
-        struct dbio_stat_memory memory = dbio_stat_memory(values, nr);
-
-        ck_assert_uint_eq(memory.lag, (unsigned)member(block, "m"));
-        close_to(memory.weighted, member(block, "g"), 1e-9, "weighted sum");
-        close_to(memory.variance, member(block, "long_run_var"), 1e-9, "long-run variance");
-        close_to(memory.length, member(block, "b_circular"), 1e-9, "block length");
-        close_to(memory.independent, member(want, "ess_longrun"), 1e-9, "independent values");
-        close_to(sqrt(memory.variance / nr), member(want, "se_longrun"), 1e-9, "se of the mean");
-        json_decref(all);
-}
-END_TEST
-
-START_TEST(bootstrap)
-{
-        json_t *all = vectors(), *entry, *want = json_object_get(all, "splitmix64_seed42_bootstrap");
-        double values[60];
-        unsigned nr = series(json_object_get(json_object_get(all, "series60"), "values"), values);
-        struct dbio_stat_spread spread;
-        uint64_t state = 42;
-        size_t i;
-
-        json_array_foreach(json_object_get(want, "first_u64"), i, entry)
-                ck_assert_uint_eq(dbio_stat_random(&state), strtoull(json_string_value(entry), NULL, 10));
-        ck_assert_int_eq(dbio_stat_bootstrap(values, nr, 5, 2000, 42, &spread), 0);
-        close_to(spread.se, member(want, "se"), 1e-9, "se of 2,000 draws");
-        close_to(spread.low, at(json_object_get(want, "pctl95_sorted_index_49_1949"), 0), 1e-12, "low");
-        close_to(spread.high, at(json_object_get(want, "pctl95_sorted_index_49_1949"), 1), 1e-12, "high");
-        json_array_foreach(json_object_get(json_object_get(all, "circular_block_bootstrap_exact_se_of_mean"), "table"),
-                           i, entry)
-        {
-                ck_assert_int_eq(dbio_stat_bootstrap(values, nr, (unsigned)at(entry, 0), 4000, 7, &spread), 0);
-                close_to(spread.se, at(entry, 1), 3 / sqrt(2 * 4000.0), "exact se of the resampled mean");
-        }
-        ck_assert_int_eq(dbio_stat_bootstrap(values, 0, 5, 2000, 42, &spread), -1);
-        json_decref(all);
-}
-END_TEST
-
 START_TEST(thirds)
 {
         double values[30], trend;
@@ -441,4 +397,4 @@ END_TEST
 
 TEST_MAIN("stats", t_quantiles, t_tails, detectable_changes, minimum_counts, two_samples, drift_regression,
           drift_needs_what_it_needs, history_stands_in, no_spread_gives_a_point, permutation_agrees, holm_correction,
-          repetitions_needed, snia_rounds, mser, memory_of_a_series, bootstrap, thirds)
+          repetitions_needed, snia_rounds, mser, thirds)

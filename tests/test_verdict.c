@@ -10,7 +10,6 @@
 
 #include "results/gate.h"
 #include "results/number.h"
-#include "results/stat_series.h"
 #include "results/verdict.h"
 
 enum { SECONDS = 60, TRIALS = 2000 };
@@ -25,9 +24,14 @@ static const struct noise quiet = {0.03, 0.3, 0.01, false, 0};
 static const struct noise typical = {0.05, 0.6, 0.02, true, 0};
 static const struct noise noisy = {0.10, 0.6, 0.03, true, 1 / 120.0};
 
+/* SplitMix64 (Steele, Lea, Flood). */
 static double uniform(uint64_t *state)
 {
-        return (double)(dbio_stat_random(state) >> 11) / 9007199254740992.0;
+        uint64_t z = *state += 0x9E3779B97F4A7C15u;
+
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+        return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
 static double normal(uint64_t *state)
