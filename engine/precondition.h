@@ -3,7 +3,7 @@
 #ifndef DBIO_ENGINE_PRECONDITION_H
 #define DBIO_ENGINE_PRECONDITION_H
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ struct dbio_precondition_options {
         unsigned page;                /* bytes of a random write */
         void (*progress)(void *user, const char *what, uint64_t done_bytes, uint64_t all_bytes); /* may be NULL */
         void *user;
-        volatile sig_atomic_t *stop;  /* may be NULL */
+        atomic_int *stop;  /* may be NULL */
 };
 
 /* Whether anything is asked for. */

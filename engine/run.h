@@ -2,7 +2,7 @@
 #ifndef DBIO_ENGINE_RUN_H
 #define DBIO_ENGINE_RUN_H
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,7 +31,7 @@ struct dbio_run_options {
         const struct dbio_sim_spec *sim;
         struct dbio_clock *clock;  /* NULL = real, or virtual under the simulated device; stays the caller's */
         struct dbio_opslog *opslog; /* gets every op of recorded phases; NULL = none; stays the caller's */
-        volatile sig_atomic_t *stop; /* set from outside: no new ops, drain, end */
+        atomic_int *stop; /* set from outside: no new ops, drain, end */
 };
 
 /* Figures of a phase that are not per interval. Per-stream arrays have the phase's nstreams entries. */

@@ -2,7 +2,7 @@
 #ifndef DBIO_ENGINE_TARGET_H
 #define DBIO_ENGINE_TARGET_H
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -88,7 +88,7 @@ struct dbio_target_options {
         /* may be NULL; done_bytes is 0 where something begins */
         void (*progress)(void *user, const char *what, uint64_t done_bytes, uint64_t all_bytes);
         void *user;
-        volatile sig_atomic_t *stop; /* set from outside: making a file ends, what was made goes; may be NULL */
+        atomic_int *stop; /* set from outside: making a file ends, what was made goes; may be NULL */
         /* Capacity and sector of a simulated binding's device; without it simulated bindings are an error. */
         int (*sim_geometry)(void *user, const struct dbio_binding *binding, uint64_t *bytes, unsigned *sector,
                             struct dbio_err *err);

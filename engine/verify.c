@@ -418,7 +418,7 @@ static int sweep_piece(struct dbio_verify *v, const struct dbio_file *io, uint64
 }
 
 /* Untouched memory costs nothing to skip: pieces without a written sector are not read. */
-static int sweep_file(struct dbio_verify *v, unsigned file, unsigned char *buffer, volatile sig_atomic_t *stop,
+static int sweep_file(struct dbio_verify *v, unsigned file, unsigned char *buffer, atomic_int *stop,
                       void (*progress)(void *user, const char *what, uint64_t done_bytes, uint64_t all_bytes), void *user)
 {
         const struct dbio_file *io = &v->targets->io_files[file];
@@ -444,7 +444,7 @@ static int sweep_file(struct dbio_verify *v, unsigned file, unsigned char *buffe
         return 0;
 }
 
-int dbio_verify_sweep(struct dbio_verify *v, volatile sig_atomic_t *stop,
+int dbio_verify_sweep(struct dbio_verify *v, atomic_int *stop,
                       void (*progress)(void *user, const char *what, uint64_t done_bytes, uint64_t all_bytes),
                       void *user, struct dbio_err *err)
 {

@@ -14,7 +14,7 @@
 #ifndef DBIO_ENGINE_VERIFY_H
 #define DBIO_ENGINE_VERIFY_H
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -99,7 +99,7 @@ static inline void dbio_verify_reads_give(struct dbio_verify_reads *reads, uint3
 
 /* Reads again all that was written, by plain reads of the targets' fds, and judges it. stop and progress may be NULL.
  * DBIO_IO where it cannot be read. */
-int dbio_verify_sweep(struct dbio_verify *verify, volatile sig_atomic_t *stop,
+int dbio_verify_sweep(struct dbio_verify *verify, atomic_int *stop,
                       void (*progress)(void *user, const char *what, uint64_t done_bytes, uint64_t all_bytes),
                       void *user, struct dbio_err *err);
 

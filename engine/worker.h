@@ -5,7 +5,7 @@
 #ifndef DBIO_ENGINE_WORKER_H
 #define DBIO_ENGINE_WORKER_H
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -44,7 +44,7 @@ struct dbio_worker {
         const struct dbio_backend *backend;
         struct dbio_clock *clock;
         const struct dbio_targets *targets;
-        volatile sig_atomic_t *stop;             /* or NULL */
+        atomic_int *stop;             /* or NULL */
         uint64_t guard_ns;                       /* spin so long before a due time; 0 = never */
         uint64_t timeout_ns, max_errors;
         bool null_payload;

@@ -1,9 +1,10 @@
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "replay/session.h"
 
-volatile sig_atomic_t dbio_interrupt_flag;
+atomic_int dbio_interrupt_flag;
 
 static volatile sig_atomic_t caught;
 

@@ -26,8 +26,6 @@ struct repeat {
         bool suffered; /* --stop-if */
 };
 
-extern volatile sig_atomic_t dbio_interrupt_flag;
-
 static uint64_t clock_ns(clockid_t id)
 {
         struct timespec now;

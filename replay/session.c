@@ -10,8 +10,6 @@
 #include "replay/progress.h"
 #include "replay/sessioninfo.h"
 
-extern volatile sig_atomic_t dbio_interrupt_flag;
-
 static const char *value(const struct dbio_cmdline *line, enum dbio_option_id id)
 {
         return dbio_cmdline_value(line, id);

@@ -2,6 +2,7 @@
 #ifndef DBIO_REPLAY_SESSION_H
 #define DBIO_REPLAY_SESSION_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -67,7 +68,9 @@ int dbio_session_verify(const struct dbio_session *session, struct dbio_run *run
 /* What --dry-run prints. */
 int dbio_session_describe(struct dbio_session *session, FILE *out, struct dbio_err *err);
 
-/* Set by the first Ctrl-C; the second ends the process. dbio_interrupt_signal: 0, or the signal's number. */
+/* Set by the first Ctrl-C, or to end the run; the next Ctrl-C ends the process. Read by all workers.
+ * dbio_interrupt_signal: 0, or the signal's number. */
+extern atomic_int dbio_interrupt_flag;
 void dbio_interrupt_watch(void);
 int dbio_interrupt_signal(void);
 

@@ -386,7 +386,7 @@ END_TEST
 START_TEST(a_stop_from_outside_drains)
 {
         struct kit *kit = new_kit(5 * MS);
-        volatile sig_atomic_t stop = 1;
+        atomic_int stop = 1;
 
         kit->options.stop = &stop;
         kit_add(kit, "reads", (struct kit_source){.nr = ENDLESS});

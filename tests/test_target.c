@@ -454,7 +454,7 @@ START_TEST(an_interrupted_create_leaves_nothing)
 {
         const struct dbio_target_spec spec = {.name = "data", .unit = DBIO_SIZE_BYTES, .size_bytes = 6 * MIB,
                                               .nfiles = 2};
-        volatile sig_atomic_t stop = 1;
+        atomic_int stop = 1;
         struct set *set;
 
         enter();
