@@ -72,7 +72,7 @@ struct dbio_pacer {
         unsigned *port_turn;  /* per stream */
         struct dbio_wakes wakes; /* of lanes */
         unsigned next_port;
-        uint64_t now_ns, close_ns;
+        uint64_t now_ns, turn_ns, close_ns; /* turn: of the last */
         uint64_t *freed;
         uint32_t free_slot, listed_head, listed_tail, starved_head, starved_tail, turn;
         unsigned uncapped, uncapped_max, inflight, begun, queued, left, finite_left;
@@ -548,7 +548,7 @@ void dbio_pacer_turn(struct dbio_pacer *p, uint64_t now_ns)
 {
         unsigned budget = BUDGET;
 
-        p->now_ns = now_ns;
+        p->now_ns = p->turn_ns = now_ns;
         p->turn++;
         while (dbio_wakes_first(&p->wakes) <= now_ns) {
                 struct lane *lane = &p->lanes[p->wakes.heap[0]];
@@ -785,6 +785,14 @@ static void drop_queued(struct dbio_pacer *p, struct port *port)
         }
 }
 
+/* Its next op fell due since the last turn: it is not behind. */
+static bool fell_due(struct dbio_pacer *p, struct lane *lane)
+{
+        const struct dbio_op *op = lane->kind == TIMED ? look_ahead(p, lane) : NULL;
+
+        return op && op->due_ns != DBIO_NO_DUE && phase_time(p, lane, op->due_ns) > p->turn_ns;
+}
+
 void dbio_pacer_close(struct dbio_pacer *p, uint64_t now_ns, bool keep_queued)
 {
         if (p->closed)
@@ -802,7 +810,7 @@ void dbio_pacer_close(struct dbio_pacer *p, uint64_t now_ns, bool keep_queued)
                 unsigned budget = UINT32_MAX;
 
                 unschedule(p, lane);
-                if (lane->kind == TIMED)
+                if (fell_due(p, lane))
                         run_lane(p, lane, &budget);
                 drop_pending(p, lane);
         }
