@@ -271,7 +271,7 @@ const struct dbio_field dbio_study_fields[] = {
         {.key = "axes",
          .type = DBIO_FIELD_NODE,
          AT(axes),
-         .help = "dotted key, or target.NAME: list of values; a run for each combination"},
+         .help = "dotted key, or target.NAME, or several with commas: list of values; a run for each combination"},
         {.key = "cases",
          .type = DBIO_FIELD_NODE,
          AT(cases),

@@ -21,10 +21,21 @@ static bool is_binding(const char *key)
         return !strncmp(key, "target.", 7);
 }
 
-static int check_binding(const struct study *study, const struct dbio_node *key, const struct dbio_node *value)
+bool dbio_study_next_key(const char **rest, char key[DBIO_STUDY_KEY_SIZE])
+{
+        const char *from = *rest + strspn(*rest, ", ");
+        size_t size = strcspn(from, ", ");
+
+        snprintf(key, DBIO_STUDY_KEY_SIZE, "%.*s", (int)size, from);
+        *rest = from + size;
+        return size;
+}
+
+static int check_binding(const struct study *study, const struct dbio_node *key, const char *name,
+                         const struct dbio_node *value)
 {
         const struct dbio_field_scope *scope = &study->build->scope;
-        const char *name = key->text + 7, *near;
+        const char *near;
 
         if (value->type != DBIO_NODE_SCALAR || !*value->text)
                 return dbio_node_error(value, study->err, "a binding belongs here: a path, or sim:PROFILE");
@@ -42,13 +53,19 @@ struct trial {
         struct dbio_node *root;
 };
 
-static int put(const struct study *study, struct trial *trial, const struct dbio_node *key,
+static int put(const struct study *study, struct trial *trial, const struct dbio_node *keys,
                const struct dbio_node *value)
 {
-        if (is_binding(key->text))
-                return check_binding(study, key, value);
-        return dbio_edit_put(trial->arena, trial->root, key->text, dbio_node_copy(trial->arena, value), key,
-                             study->err);
+        const char *rest = keys->text;
+        char key[DBIO_STUDY_KEY_SIZE];
+
+        while (dbio_study_next_key(&rest, key)) {
+                if (is_binding(key) ? check_binding(study, keys, key + 7, value)
+                                    : dbio_edit_put(trial->arena, trial->root, key, dbio_node_copy(trial->arena, value),
+                                                    keys, study->err))
+                        return -1;
+        }
+        return 0;
 }
 
 static int run(const struct study *study, struct trial *trial, const struct dbio_node *at)

@@ -95,4 +95,9 @@ int dbio_figure_parse(struct dbio_figure *figure, const char *text, struct dbio_
 /* An entry of `observed`: name `user-reads.read.mean` and value `18.4ms`. */
 int dbio_figure_observed(struct dbio_figure *figure, const char *name, const char *value, struct dbio_err *err);
 
+/* Keys of a study's axis or case: one dotted key, or several with commas between, which take the same value. Puts the
+ * next one of *rest into key and goes on; false where there is none left. */
+#define DBIO_STUDY_KEY_SIZE 256
+bool dbio_study_next_key(const char **rest, char key[DBIO_STUDY_KEY_SIZE]);
+
 #endif

@@ -41,7 +41,7 @@ static char *flow_text(const struct dbio_node *node)
         return text;
 }
 
-static void add_value(struct dbio_cell *cell, const char *key, const struct dbio_node *value)
+static void add_key(struct dbio_cell *cell, const char *key, const struct dbio_node *value)
 {
         char *text = flow_text(value);
 
@@ -56,9 +56,19 @@ static void add_value(struct dbio_cell *cell, const char *key, const struct dbio
         cell->sets[cell->nsets++] = (struct dbio_set){strdup(key), text};
 }
 
-/* The last part of a dotted key is enough for a name. */
-static const char *short_key(const char *key)
+static void add_value(struct dbio_cell *cell, const char *keys, const struct dbio_node *value)
 {
+        char key[DBIO_STUDY_KEY_SIZE];
+
+        while (dbio_study_next_key(&keys, key))
+                add_key(cell, key, value);
+}
+
+/* The last part of a dotted key, the first of several, is enough for a name. */
+static const char *short_key(const char *keys, char key[DBIO_STUDY_KEY_SIZE])
+{
+        dbio_study_next_key(&keys, key);
+
         const char *dot = strrchr(key, '.');
 
         return dot ? dot + 1 : key;
@@ -91,8 +101,9 @@ static int read_axes(struct dbio_plan *plan, const struct dbio_node *axes, struc
                         add_value(cell, axes->keys[a]->text, value);
                         cell->values[a] = flow_text(value);
                 }
+                char key[DBIO_STUDY_KEY_SIZE];
                 for (unsigned a = 0; a < axes->n; a++)
-                        fprintf(name, "%s%s=%s", a ? "," : "", short_key(axes->keys[a]->text), cell->values[a]);
+                        fprintf(name, "%s%s=%s", a ? "," : "", short_key(axes->keys[a]->text, key), cell->values[a]);
                 fclose(name);
         }
         return 0;
