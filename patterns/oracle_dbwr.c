@@ -146,6 +146,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                 return -1;
         out->max_length = (uint32_t)config->block;
         out->load = config->dirty_rate;
+        out->depth = self->batch; /* so that there is room for a whole batch at once */
         dbio_stream_add_use(out, keys->target, false, true, &self->map.space);
         return 0;
 }

@@ -8,46 +8,27 @@
 #include "engine/stream.h"
 #include "results/db.h"
 #include "results/number.h"
-#include "results/query.h"
+#include "results/study_state.h"
 #include "results/verdict.h"
 
-#define COLUMNS_MAX 12u
-#define AXES_MAX 6u
-#define RUNS_MAX 64u
-#define WIDTH_MIN 10 /* of a column */
-#define WIDTH_MAX 18
+#define COLUMNS_MAX DBIO_STUDY_COLUMNS
+#define AXES_MAX    DBIO_STUDY_AXES
+#define RUNS_MAX    DBIO_STUDY_RUNS
+#define WIDTH_MIN   10 /* of a column */
+#define WIDTH_MAX   18
+#define VARIES      1.05 /* commits: where their rate differs so much, it is what the study changed */
 
-/* What a row of the matrix is judged by. */
-enum metric { IOPS, MIB_PER_S, MEAN_MS };
 static const char *const metric_names[] = {"IOPS", "MiB/s", "avg ms"};
-
-struct cell {
-        char *name, *values[AXES_MAX];
-        unsigned column, combination; /* of the last axis' value; of the others' */
-        unsigned nruns;
-        bool simulated;
-        struct dbio_figure_rows runs[RUNS_MAX];
-};
-
-struct study {
-        char *label, *workload, *answer;
-        unsigned naxes;
-        char *axes[AXES_MAX];
-        unsigned ncells;
-        struct cell *cells;
-        unsigned ncolumns, ncombinations;
-        const char *columns[COLUMNS_MAX];
-        int width; /* of a column */
-};
 
 static char *keep(sqlite3_stmt *stmt, int column)
 {
         return strdup(dbio_db_text(stmt, column));
 }
 
-static int load_head(struct dbio_store *store, int64_t id, struct study *study, struct dbio_err *err)
+static int load_head(struct dbio_store *store, int64_t id, struct dbio_study_state *study, struct dbio_err *err)
 {
-        sqlite3_stmt *stmt = dbio_db_query(store, err, "SELECT label, workload, answer FROM study WHERE study_id = ?", "i", id);
+        sqlite3_stmt *stmt =
+                dbio_db_query(store, err, "SELECT label, workload, answer FROM study WHERE study_id = ?", "i", id);
         int more;
 
         if (!stmt || dbio_db_step(store, stmt, err) <= 0)
@@ -65,11 +46,13 @@ static int load_head(struct dbio_store *store, int64_t id, struct study *study, 
         return more;
 }
 
-static int load_cells(struct dbio_store *store, int64_t id, struct study *study, struct dbio_err *err)
+static int load_cells(struct dbio_store *store, int64_t id, struct dbio_study_state *study, struct dbio_err *err)
 {
-        sqlite3_stmt *stmt = dbio_db_query(store, err,
+        sqlite3_stmt *stmt = dbio_db_query(
+                store, err,
                 "SELECT c.cell, c.name, v.axis, v.value FROM study_cell c JOIN study_value v USING (study_id, cell)"
-                " WHERE study_id = ? ORDER BY c.cell, v.axis", "i", id);
+                " WHERE study_id = ? ORDER BY c.cell, v.axis",
+                "i", id);
         int64_t last = -1;
         int more;
 
@@ -78,7 +61,7 @@ static int load_cells(struct dbio_store *store, int64_t id, struct study *study,
         while ((more = dbio_db_step(store, stmt, err)) > 0) {
                 int axis = sqlite3_column_int(stmt, 2);
                 if (sqlite3_column_int64(stmt, 0) != last) {
-                        struct cell *grown = realloc(study->cells, (study->ncells + 1) * sizeof *grown);
+                        struct dbio_study_cell *grown = realloc(study->cells, (study->ncells + 1) * sizeof *grown);
                         if (!grown) {
                                 sqlite3_reset(stmt);
                                 return dbio_err_set(err, DBIO_BUG, "out of memory");
@@ -94,14 +77,53 @@ static int load_cells(struct dbio_store *store, int64_t id, struct study *study,
         return more;
 }
 
-static int load_runs(struct dbio_store *store, int64_t id, struct study *study, struct dbio_err *err)
+/* Of the cell's first run: what its targets' layouts did, and the limits of the host's adapter. */
+static int load_notes(struct dbio_store *store, struct dbio_study_cell *cell, int64_t run_id, struct dbio_err *err)
+{
+        sqlite3_stmt *stmt = dbio_db_query(
+                store, err,
+                "SELECT group_concat(json_extract(t.value, '$.name') || ': ' || json_extract(t.value, '$.note'), '; ')"
+                " FROM run, json_each(targets_json) t WHERE run_id = ? AND json_extract(t.value, '$.note') <> ''",
+                "i", run_id);
+        int more;
+
+        if (!stmt || dbio_db_step(store, stmt, err) < 0)
+                return -1;
+        if (sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+                cell->note = keep(stmt, 0);
+        sqlite3_reset(stmt);
+        stmt = dbio_db_query(
+                store, err,
+                "SELECT phase, limit_name, cap, peak, hits, wait_ns, at_cap_ns FROM v_limit WHERE run_id = ?", "i",
+                run_id);
+        if (!stmt)
+                return -1;
+        while ((more = dbio_db_step(store, stmt, err)) > 0) {
+                struct dbio_study_limit *grown = realloc(cell->limits, (cell->nlimits + 1) * sizeof *grown);
+                if (!grown) {
+                        sqlite3_reset(stmt);
+                        return dbio_err_set(err, DBIO_BUG, "out of memory");
+                }
+                cell->limits = grown;
+                grown[cell->nlimits++] = (struct dbio_study_limit){keep(stmt, 0),           keep(stmt, 1),
+                                                                   dbio_db_double(stmt, 2), dbio_db_double(stmt, 3),
+                                                                   dbio_db_double(stmt, 4), dbio_db_double(stmt, 5),
+                                                                   dbio_db_double(stmt, 6)};
+        }
+        return more;
+}
+
+static int load_runs(struct dbio_store *store, int64_t id, struct dbio_study_state *study, struct dbio_err *err)
 {
         for (unsigned i = 0; i < study->ncells; i++) {
-                struct cell *cell = &study->cells[i];
+                struct dbio_study_cell *cell = &study->cells[i];
                 int64_t ids[RUNS_MAX];
-                sqlite3_stmt *stmt = dbio_db_query(store, err,
-                        "SELECT r.run_id, r.simulated FROM study_cell c JOIN run r USING (set_id) WHERE c.study_id = ? AND"
-                        " c.cell = ? AND r.status = 'complete' AND r.valid ORDER BY r.run_id", "ii", id, (int64_t)i);
+                sqlite3_stmt *stmt =
+                        dbio_db_query(store, err,
+                                      "SELECT r.run_id, r.simulated FROM study_cell c JOIN run r USING (set_id) WHERE "
+                                      "c.study_id = ? AND"
+                                      " c.cell = ? AND r.status = 'complete' AND r.valid ORDER BY r.run_id",
+                                      "ii", id, (int64_t)i);
                 int more;
                 if (!stmt)
                         return -1;
@@ -112,6 +134,8 @@ static int load_runs(struct dbio_store *store, int64_t id, struct study *study, 
                         }
                 for (unsigned r = 0; r < cell->nruns && !more; r++)
                         more = dbio_figures_load(store, ids[r], &cell->runs[r], err);
+                if (!more && cell->nruns)
+                        more = load_notes(store, cell, ids[0], err);
                 if (more)
                         return -1;
         }
@@ -119,7 +143,8 @@ static int load_runs(struct dbio_store *store, int64_t id, struct study *study, 
 }
 
 /* Same values on all axes but the last. */
-static bool same_combination(const struct study *study, const struct cell *a, const struct cell *b)
+static bool same_combination(const struct dbio_study_state *study, const struct dbio_study_cell *a,
+                             const struct dbio_study_cell *b)
 {
         for (unsigned i = 0; i + 1 < study->naxes; i++)
                 if (strcmp(a->values[i], b->values[i]))
@@ -127,7 +152,41 @@ static bool same_combination(const struct study *study, const struct cell *a, co
         return true;
 }
 
-static int place_cells(struct study *study, struct dbio_err *err)
+static int collect_rows(struct dbio_study_state *study, struct dbio_err *err)
+{
+        for (unsigned i = 0; i < study->ncells; i++)
+                for (unsigned k = 0; study->cells[i].nruns && k < study->cells[i].runs[0].n; k++) {
+                        const struct dbio_run_figures *row = &study->cells[i].runs[0].rows[k];
+                        const struct dbio_run_figures **grown;
+                        unsigned r = 0;
+                        while (r < study->nrows &&
+                               (strcmp(study->rows[r]->phase, row->phase) ||
+                                strcmp(study->rows[r]->stream, row->stream) || study->rows[r]->kind != row->kind))
+                                r++;
+                        if (r < study->nrows || row->kind == DBIO_FSYNC || row->kind == DBIO_TRIM)
+                                continue;
+                        grown = realloc(study->rows, (study->nrows + 1) * sizeof *grown);
+                        if (!grown)
+                                return dbio_err_set(err, DBIO_BUG, "out of memory");
+                        study->rows = grown;
+                        grown[study->nrows++] = row;
+                }
+        return 0;
+}
+
+static bool is_scaling(const struct dbio_study_state *study)
+{
+        double number;
+
+        if (study->naxes != 1 || study->ncells < 4)
+                return false;
+        for (unsigned i = 0; i < study->ncells; i++)
+                if (!dbio_study_number(study->cells[i].values[0], &number) || number <= 0)
+                        return false;
+        return true;
+}
+
+static int place_cells(struct dbio_study_state *study, struct dbio_err *err)
 {
         unsigned last = study->naxes ? study->naxes - 1 : 0;
 
@@ -136,15 +195,21 @@ static int place_cells(struct study *study, struct dbio_err *err)
                 study->cells[i].column = i;
         if (study->answer[0])
                 return 0;
+        study->scaling = is_scaling(study);
+        for (unsigned i = 0; i < study->ncells && study->scaling; i++)
+                study->cells[i].combination = i;
+        if (study->scaling)
+                return 0;
         for (unsigned i = 0; i < study->ncells; i++) {
-                struct cell *cell = &study->cells[i];
+                struct dbio_study_cell *cell = &study->cells[i];
                 const char *value = study->naxes ? cell->values[last] : cell->name;
                 unsigned k = 0, before = 0;
                 value += strncmp(value, "sim:", 4) ? 0 : 4; /* the heading says SIMULATED */
                 while (k < study->ncolumns && strcmp(study->columns[k], value))
                         k++;
                 if (k == COLUMNS_MAX)
-                        return dbio_err_set(err, DBIO_USAGE, "a study of more than %u columns is not drawn; put the longest axis first",
+                        return dbio_err_set(err, DBIO_USAGE,
+                                            "a study of more than %u columns is not drawn; put the longest axis first",
                                             COLUMNS_MAX);
                 if (k == study->ncolumns)
                         study->columns[study->ncolumns++] = value;
@@ -158,40 +223,52 @@ static int place_cells(struct study *study, struct dbio_err *err)
         return 0;
 }
 
-static enum metric metric_of(const struct dbio_run_figures *figures)
+/* Whether cells differ in the commits' rate: sessions that wait show in it, an open loop only in the time. */
+static bool rate_varies(const struct dbio_study_state *study, const struct dbio_run_figures *row)
+{
+        double least = INFINITY, most = 0;
+
+        for (unsigned i = 0; i < study->ncells; i++)
+                for (unsigned r = 0; r < study->cells[i].nruns; r++) {
+                        const struct dbio_run_figures *figures =
+                                dbio_figures_get(&study->cells[i].runs[r], row->phase, row->stream, row->kind);
+                        if (!figures || !(figures->iops > 0))
+                                continue;
+                        least = figures->iops < least ? figures->iops : least;
+                        most = figures->iops > most ? figures->iops : most;
+                }
+        return most > VARIES * least;
+}
+
+enum dbio_study_metric dbio_study_metric_of(const struct dbio_study_state *study, const struct dbio_run_figures *row)
 {
         static const char *const by_bytes[] = {"sequential", "scan", "backup", "restore", "bulk_load", "file_init"};
 
-        if (figures->kind == DBIO_COMMIT || figures->flags & DBIO_STREAM_TIMED)
-                return MEAN_MS;
+        if (row->kind == DBIO_COMMIT)
+                return rate_varies(study, row) ? DBIO_STUDY_IOPS : DBIO_STUDY_MEAN_MS;
+        if (row->flags & DBIO_STREAM_TIMED)
+                return DBIO_STUDY_MEAN_MS;
         for (size_t i = 0; i < sizeof by_bytes / sizeof *by_bytes; i++)
-                if (strstr(figures->pattern, by_bytes[i]))
-                        return MIB_PER_S;
-        return IOPS;
+                if (strstr(row->pattern, by_bytes[i]))
+                        return DBIO_STUDY_MIB_PER_S;
+        return DBIO_STUDY_IOPS;
 }
 
-static double value_of(const struct dbio_run_figures *figures, enum metric metric)
+static double value_of(const struct dbio_run_figures *figures, enum dbio_study_metric metric)
 {
-        return metric == IOPS ? figures->iops : metric == MIB_PER_S ? figures->mib_per_s : figures->response.mean / 1e6;
+        return metric == DBIO_STUDY_IOPS        ? figures->iops
+               : metric == DBIO_STUDY_MIB_PER_S ? figures->mib_per_s
+                                                : figures->response.mean / 1e6;
 }
 
-/* One column's values of a row: the runs of one cell. */
-struct values {
-        unsigned n;
-        double value[RUNS_MAX];
-        double mean; /* geometric; NAN = none */
-        bool exact;
-        const struct cell *cell;
-};
-
-static struct values values_of(const struct study *study, const struct dbio_run_figures *row, enum metric metric,
-                               unsigned combination, unsigned column)
+struct dbio_study_values dbio_study_values_of(const struct dbio_study_state *study, const struct dbio_run_figures *row,
+                                              enum dbio_study_metric metric, unsigned combination, unsigned column)
 {
-        struct values values = {.mean = NAN};
+        struct dbio_study_values values = {.mean = NAN};
         double sum = 0;
 
         for (unsigned i = 0; i < study->ncells; i++) {
-                const struct cell *cell = &study->cells[i];
+                const struct dbio_study_cell *cell = &study->cells[i];
                 if (cell->combination != combination || cell->column != column)
                         continue;
                 values.cell = cell;
@@ -211,12 +288,12 @@ static struct values values_of(const struct study *study, const struct dbio_run_
         return values;
 }
 
-static bool better(enum metric metric, double a, double b)
+bool dbio_study_better(enum dbio_study_metric metric, double a, double b)
 {
-        return metric == MEAN_MS ? a < b : a > b;
+        return metric == DBIO_STUDY_MEAN_MS ? a < b : a > b;
 }
 
-static void print_value(const struct study *study, FILE *out, double value)
+static void print_value(const struct dbio_study_state *study, FILE *out, double value)
 {
         char text[32] = "-";
 
@@ -226,7 +303,8 @@ static void print_value(const struct study *study, FILE *out, double value)
 }
 
 /* Who wins among the columns' best, and whether more than noise or margin says so. */
-static void print_winner(const struct study *study, FILE *out, enum metric metric, const struct values *best)
+static void print_winner(const struct dbio_study_state *study, FILE *out, enum dbio_study_metric metric,
+                         const struct dbio_study_values *best)
 {
         unsigned first = COLUMNS_MAX, second = COLUMNS_MAX;
         struct dbio_verdict_value sides[2][RUNS_MAX];
@@ -234,10 +312,10 @@ static void print_winner(const struct study *study, FILE *out, enum metric metri
         for (unsigned k = 0; k < study->ncolumns; k++) {
                 if (isnan(best[k].mean))
                         continue;
-                if (first == COLUMNS_MAX || better(metric, best[k].mean, best[first].mean)) {
+                if (first == COLUMNS_MAX || dbio_study_better(metric, best[k].mean, best[first].mean)) {
                         second = first;
                         first = k;
-                } else if (second == COLUMNS_MAX || better(metric, best[k].mean, best[second].mean)) {
+                } else if (second == COLUMNS_MAX || dbio_study_better(metric, best[k].mean, best[second].mean)) {
                         second = k;
                 }
         }
@@ -245,17 +323,22 @@ static void print_winner(const struct study *study, FILE *out, enum metric metri
                 fputc('\n', out);
                 return;
         }
-        const struct values *pair[2] = {&best[second], &best[first]};
+        const struct dbio_study_values *pair[2] = {&best[second], &best[first]};
         for (unsigned s = 0; s < 2; s++)
                 for (unsigned r = 0; r < pair[s]->n; r++)
                         sides[s][r] = (struct dbio_verdict_value){pair[s]->value[r], (int64_t)(2 * r + s)};
         struct dbio_verdict verdict;
-        dbio_verdict_decide(&(struct dbio_verdict_question){.base = sides[0], .new_ = sides[1], .nr_base = pair[0]->n,
-                                                            .nr_new = pair[1]->n, .higher_is_better = metric != MEAN_MS,
+        dbio_verdict_decide(&(struct dbio_verdict_question){.base = sides[0],
+                                                            .new_ = sides[1],
+                                                            .nr_base = pair[0]->n,
+                                                            .nr_new = pair[1]->n,
+                                                            .higher_is_better = metric != DBIO_STUDY_MEAN_MS,
                                                             .exact = pair[0]->exact && pair[1]->exact,
-                                                            .margin = DBIO_VERDICT_MARGIN, .alpha = 0.05},
+                                                            .margin = DBIO_VERDICT_MARGIN,
+                                                            .alpha = 0.05},
                             &verdict);
-        double lead = metric == MEAN_MS ? best[second].mean / best[first].mean : best[first].mean / best[second].mean;
+        double lead = metric == DBIO_STUDY_MEAN_MS ? best[second].mean / best[first].mean
+                                                   : best[first].mean / best[second].mean;
         if (verdict.word == DBIO_VERDICT_FASTER && lead > 2)
                 fprintf(out, "  %s, x %.1f\n", study->columns[first], lead);
         else if (verdict.word == DBIO_VERDICT_FASTER)
@@ -266,37 +349,47 @@ static void print_winner(const struct study *study, FILE *out, enum metric metri
                 fprintf(out, "  cannot tell (%u runs)\n", best[first].n);
 }
 
-static void print_combination(const struct study *study, FILE *out, unsigned combination)
+static void print_combination(const struct dbio_study_state *study, FILE *out, unsigned combination)
 {
         char text[64] = "";
 
         for (unsigned i = 0; i < study->ncells; i++) {
-                const struct cell *cell = &study->cells[i];
+                const struct dbio_study_cell *cell = &study->cells[i];
                 if (cell->combination != combination)
                         continue;
-                for (unsigned a = 0; a + 1 < study->naxes; a++)
-                        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", a ? ", " : "", cell->values[a]);
+                for (unsigned a = 0; a + 1 < study->naxes; a++) {
+                        const char *value = cell->values[a];
+                        int size = dbio_study_bare(&value);
+                        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.*s", a ? ", " : "", size, value);
+                }
                 break;
         }
         fprintf(out, "    %-24.24s", text);
 }
 
-static void print_row(const struct study *study, FILE *out, const struct dbio_run_figures *row)
+static void print_row(const struct dbio_study_state *study, FILE *out, const struct dbio_run_figures *row)
 {
-        enum metric metric = metric_of(row);
-        struct values *best = calloc(COLUMNS_MAX, sizeof *best);
+        enum dbio_study_metric metric = dbio_study_metric_of(study, row);
+        struct dbio_study_values *best = calloc(COLUMNS_MAX, sizeof *best);
 
-        fprintf(out, "  %s  %s %s  %s\n", row->phase, row->stream, dbio_kind_name((unsigned)row->kind), metric_names[metric]);
+        fprintf(out, "  %s  %s %s  %s\n", row->phase, row->stream, dbio_kind_name((unsigned)row->kind),
+                metric_names[metric]);
         for (unsigned k = 0; k < COLUMNS_MAX; k++)
                 best[k].mean = NAN;
         for (unsigned c = 0; c < study->ncombinations; c++) {
+                bool any = false;
+                for (unsigned k = 0; k < study->ncolumns; k++)
+                        any |= dbio_study_values_of(study, row, metric, c, k).n > 0;
+                if (!any)
+                        continue;
                 if (study->ncombinations > 1)
                         print_combination(study, out, c);
                 for (unsigned k = 0; k < study->ncolumns; k++) {
-                        struct values values = values_of(study, row, metric, c, k);
+                        struct dbio_study_values values = dbio_study_values_of(study, row, metric, c, k);
                         if (study->ncombinations > 1)
                                 print_value(study, out, values.mean);
-                        if (!isnan(values.mean) && (isnan(best[k].mean) || better(metric, values.mean, best[k].mean)))
+                        if (!isnan(values.mean) &&
+                            (isnan(best[k].mean) || dbio_study_better(metric, values.mean, best[k].mean)))
                                 best[k] = values;
                 }
                 if (study->ncombinations > 1)
@@ -306,17 +399,21 @@ static void print_row(const struct study *study, FILE *out, const struct dbio_ru
         for (unsigned k = 0; k < study->ncolumns; k++)
                 print_value(study, out, best[k].mean);
         print_winner(study, out, metric, best);
+        if (!study->naxes)
+                dbio_study_print_times(study, out, row);
+        dbio_study_print_device_limit(study, out, row);
         free(best);
 }
 
 /* A search: a line a trial, in the order of trying. */
-static void print_trials(const struct study *study, FILE *out, const struct dbio_figure_rows *rows)
+static void print_trials(const struct dbio_study_state *study, FILE *out, const struct dbio_figure_rows *rows)
 {
         fprintf(out, "\n  %-16s", "tried");
         for (unsigned i = 0; i < rows->n && i < 4; i++) {
                 char text[80];
-                snprintf(text, sizeof text, "%s %s %s", rows->rows[i].stream, dbio_kind_name((unsigned)rows->rows[i].kind),
-                         metric_names[metric_of(&rows->rows[i])]);
+                snprintf(text, sizeof text, "%s %s %s", rows->rows[i].stream,
+                         dbio_kind_name((unsigned)rows->rows[i].kind),
+                         metric_names[dbio_study_metric_of(study, &rows->rows[i])]);
                 fprintf(out, " %20.20s", text);
         }
         fputc('\n', out);
@@ -326,7 +423,8 @@ static void print_trials(const struct study *study, FILE *out, const struct dbio
                 fprintf(out, "  %-16s", study->cells[c].name);
                 for (unsigned i = 0; i < rows->n && i < 4; i++) {
                         char text[DBIO_NUMBER_SIZE] = "-";
-                        struct values values = values_of(study, &rows->rows[i], metric_of(&rows->rows[i]), 0, c);
+                        struct dbio_study_values values = dbio_study_values_of(
+                                study, &rows->rows[i], dbio_study_metric_of(study, &rows->rows[i]), 0, c);
                         if (!isnan(values.mean))
                                 dbio_number_short(text, sizeof text, values.mean);
                         fprintf(out, " %20s", text);
@@ -335,7 +433,21 @@ static void print_trials(const struct study *study, FILE *out, const struct dbio
         }
 }
 
-static void print_study(const struct study *study, FILE *out)
+static void print_matrix(const struct dbio_study_state *study, FILE *out)
+{
+        if (study->naxes)
+                fprintf(out, "  columns: %s", study->axes[study->naxes - 1]);
+        for (unsigned a = 0; a + 1 < study->naxes; a++)
+                fprintf(out, "%s%s", a ? ", " : "; rows: ", study->axes[a]);
+        fprintf(out, "%s    %-24s", study->naxes ? "\n" : "", "");
+        for (unsigned k = 0; k < study->ncolumns; k++)
+                fprintf(out, " %*.*s", study->width, study->width, study->columns[k]);
+        fputc('\n', out);
+        for (unsigned r = 0; r < study->nrows; r++)
+                print_row(study, out, study->rows[r]);
+}
+
+static void print_study(const struct dbio_study_state *study, FILE *out)
 {
         const struct dbio_figure_rows *rows = NULL;
         unsigned done = 0;
@@ -345,8 +457,8 @@ static void print_study(const struct study *study, FILE *out)
                 if (!rows && study->cells[i].nruns)
                         rows = &study->cells[i].runs[0];
         }
-        fprintf(out, "STUDY  %s   %s   %u of %u cells with valid runs%s\n", study->label, study->workload, done, study->ncells,
-                study->ncells && study->cells[0].simulated ? "   SIMULATED" : "");
+        fprintf(out, "STUDY  %s   %s   %u of %u cells with valid runs%s\n", study->label, study->workload, done,
+                study->ncells, study->ncells && study->cells[0].simulated ? "   SIMULATED" : "");
         if (study->answer[0])
                 fprintf(out, "\nANSWER\n  %s\n", study->answer);
         if (!rows)
@@ -356,29 +468,34 @@ static void print_study(const struct study *study, FILE *out)
                 return;
         }
         fputc('\n', out);
-        if (study->naxes)
-                fprintf(out, "  columns: %s", study->axes[study->naxes - 1]);
-        for (unsigned a = 0; a + 1 < study->naxes; a++)
-                fprintf(out, "%s%s", a ? ", " : "; rows: ", study->axes[a]);
-        fprintf(out, "%s    %-24s", study->naxes ? "\n" : "", "");
-        for (unsigned k = 0; k < study->ncolumns; k++)
-                fprintf(out, " %*.*s", study->width, study->width, study->columns[k]);
-        fputc('\n', out);
-        for (unsigned i = 0; i < rows->n; i++)
-                if (rows->rows[i].kind != DBIO_FSYNC && rows->rows[i].kind != DBIO_TRIM)
-                        print_row(study, out, &rows->rows[i]);
+        if (study->scaling) {
+                fprintf(out, "  n: %s\n", study->axes[0]);
+                dbio_study_print_scaling(study, out);
+        } else {
+                print_matrix(study, out);
+        }
+        dbio_study_print_bars(study, out);
+        dbio_study_print_limits(study, out);
+        dbio_study_print_layouts(study, out);
 }
 
-static void release(struct study *study)
+static void release(struct dbio_study_state *study)
 {
         for (unsigned i = 0; i < study->ncells; i++) {
                 free(study->cells[i].name);
+                free(study->cells[i].note);
+                for (unsigned k = 0; k < study->cells[i].nlimits; k++) {
+                        free(study->cells[i].limits[k].phase);
+                        free(study->cells[i].limits[k].name);
+                }
+                free(study->cells[i].limits);
                 for (unsigned a = 0; a < AXES_MAX; a++)
                         free(study->cells[i].values[a]);
                 for (unsigned r = 0; r < study->cells[i].nruns; r++)
                         dbio_figures_release(&study->cells[i].runs[r]);
         }
         free(study->cells);
+        free(study->rows);
         for (unsigned a = 0; a < study->naxes; a++)
                 free(study->axes[a]);
         free(study->label);
@@ -388,11 +505,11 @@ static void release(struct study *study)
 
 int dbio_study_show(struct dbio_store *store, int64_t study_id, FILE *out, struct dbio_err *err)
 {
-        struct study study = {0};
+        struct dbio_study_state study = {0};
         int code = -1;
 
         if (load_head(store, study_id, &study, err) || load_cells(store, study_id, &study, err) ||
-            load_runs(store, study_id, &study, err) || place_cells(&study, err))
+            load_runs(store, study_id, &study, err) || collect_rows(&study, err) || place_cells(&study, err))
                 goto out;
         print_study(&study, out);
         code = 0;
