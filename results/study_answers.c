@@ -11,6 +11,7 @@
 #include "results/text.h"
 
 #define KNEE         1.05 /* a later value counts where it is so much more */
+#define BEYOND 1.25       /* so much further must have been tried */
 #define DEVICE_LIMIT 1.10 /* the device is the limit where another one gains so much */
 #define BAR          40   /* columns of the longest bar */
 #define LINES_MAX    20u  /* of a scaling curve */
@@ -55,7 +56,7 @@ static void keep_better(struct dbio_study_curve *best, struct dbio_study_curve c
                         unsigned count)
 {
         curve.residual = residual_of(&curve, n, x, count);
-        if (curve.residual < best->residual)
+        if (curve.residual < best->residual - 1e-9)
                 *best = curve;
 }
 
@@ -119,7 +120,7 @@ void dbio_study_curve_fit(const double *n, const double *x, unsigned count, stru
         double *logs = calloc(count, sizeof *logs), p, q, most = 0;
 
         *curve = (struct dbio_study_curve){.shape = DBIO_STUDY_CEILING, .rate = x[0] / n[0], .a = INFINITY, .residual = INFINITY};
-        for (unsigned split = 1; split <= count; split++)
+        for (unsigned split = count; split; split--)
                 keep_better(curve, (struct dbio_study_curve){DBIO_STUDY_CEILING, factor(n, x, 0, split),
                                                              split < count ? factor(NULL, x, split, count) : INFINITY, 0, 0, 0},
                             n, x, count);
@@ -136,6 +137,8 @@ void dbio_study_curve_fit(const double *n, const double *x, unsigned count, stru
                         break;
                 curve->knee = i;
         }
+        if (n[count - 1] < BEYOND * n[curve->knee]) /* what comes after is too near to say */
+                curve->knee = count - 1;
 }
 
 static void print_bar(FILE *out, double share)

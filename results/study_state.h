@@ -75,7 +75,7 @@ struct dbio_study_curve {
         enum dbio_study_shape shape;
         double rate, a, b;
         double residual; /* root mean square of the relative differences */
-        unsigned knee;   /* first index from which no later value is 5 % more */
+        unsigned knee;   /* first index from which no later value is 5 % more, of those with n a quarter beyond; else last */
 };
 void dbio_study_curve_fit(const double *n, const double *x, unsigned count, struct dbio_study_curve *curve);
 
