@@ -267,6 +267,8 @@ static int resolve_target(struct resolving *r, struct dbio_err *err)
         unsigned sector = UNBOUND_SECTOR;
         int code;
 
+        if (!r->binding && r->spec->unit == DBIO_SIZE_BYTES && r->spec->size_bytes > capacity)
+                capacity = r->spec->size_bytes; /* there is nothing that it could be too large for */
         r->target->name = r->spec->name;
         r->target->first_file = r->targets->nfiles;
         r->nfiles = r->spec->nfiles ? r->spec->nfiles : r->binding && r->binding->npaths ? r->binding->npaths : 1;

@@ -351,13 +351,13 @@ static int make_op(struct dbio_trace_feed *feed, const struct dbio_trace_event *
         depend(feed, event, op);
         count_op(feed, event, op);
         op->t_ns = event->t_ns - feed->summary.first_ns;
+        if (!feed->fitted && feed->options.misaligned == DBIO_MISALIGNED_ROUND)
+                dbio_trace_round(&feed->summary, op, 512);
         if ((op->offset | op->length) & 4095 || feed->fitted) {
                 describe_place(feed, event, place, sizeof place);
                 dbio_trace_count_misaligned(&feed->summary, op, place);
                 if (feed->fitted && dbio_trace_fit(feed, op, place, err))
                         return -1;
-                if (!feed->fitted && feed->options.misaligned == DBIO_MISALIGNED_ROUND)
-                        dbio_trace_round(&feed->summary, op, 512);
         }
         feed->ops++;
         return 1;

@@ -1,0 +1,9 @@
+/* strace's lines from any text. */
+#include "tests/fuzztrace.h"
+
+extern const struct dbio_trace_format dbio_trace_strace;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        return fuzz_trace(&dbio_trace_strace, NULL, data, size);
+}
