@@ -12,7 +12,7 @@ static const struct dbio_field fields[] = {
         {"io_combine_limit", DBIO_FIELD_SIZE, AT(io_combine_limit), "128K", 8192, 1048576, "largest read",
          "io_combine_limit", 0, NULL, NULL},
         {"effective_io_concurrency", DBIO_FIELD_COUNT, AT(effective_io_concurrency), "16", 1, 1000,
-         "most reads in flight; 1 before 18. The distance doubles with each read, so it takes as many to get there",
+         "most reads in flight; 1 before 18. It begins at 1 and doubles with each read",
          "effective_io_concurrency; read_stream.c", 0, NULL, NULL},
         DBIO_SEQSCAN_PAGES(AT(pages)),
         DBIO_PASS_FIELDS(struct config, due),
@@ -28,7 +28,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                 .pages = config->pages,
                 .read_bytes = config->io_combine_limit,
                 .read_key = "io_combine_limit",
-                .reads = (unsigned)config->effective_io_concurrency, /* the doubling: read_stream_start_pending_read */
+                .reads = (unsigned)config->effective_io_concurrency, /* doubling: read_stream_next_buffer */
         };
 
         return dbio_seqscan_compile(env, keys, &spec, out, err);

@@ -43,11 +43,19 @@ static enum dbio_flow_step next(struct dbio_flow *flow, uint64_t now_ns, struct 
         self->at += op->length;
         if (self->at == self->space.to)
                 self->at = self->space.from;
-        self->reads = self->reads * 2 < self->most ? self->reads * 2 : self->most;
         return DBIO_FLOW_OP;
 }
 
-static const struct dbio_flow_class class = {.begin = begin, .next = next};
+static void done(struct dbio_flow *flow, const struct dbio_op *op, const struct dbio_done *done_op)
+{
+        struct scan *self = (struct scan *)flow;
+
+        (void)op;
+        (void)done_op;
+        self->reads = self->reads * 2 < self->most ? self->reads * 2 : self->most;
+}
+
+static const struct dbio_flow_class class = {.begin = begin, .next = next, .done = done};
 
 int dbio_seqscan_compile(const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys,
                          const struct dbio_seqscan_spec *spec, struct dbio_stream *out, struct dbio_err *err)

@@ -777,6 +777,33 @@ START_TEST(cleaner_keeps_up)
 }
 END_TEST
 
+/* Furious flushing: rounds without sleep. A fast device and 8,000 dirty pages a second: a round is at most
+ * 2·io_capacity_max = 4,000 pages, so that one each second could not keep the log from filling. */
+START_TEST(furious_flushing_does_not_sleep)
+{
+        uint64_t latency[3] = {100000, 200000, 0}, pages = 0;
+        struct dbio_stream_keys keys = one_keys(dbio_pattern_find("innodb.redo_log"), 1);
+        struct one one;
+        struct drive *drive;
+
+        one_init(&one, 16ull << 30, 512, 16384);
+        keys.version = 800;
+        one_must(&one, "innodb.redo_log", &keys, "{commit_rate: 1000/s, bytes_per_commit: 20000}", UINT64_MAX);
+        keys.target = 0;
+        keys.dirty.map = DBIO_DIRTY_PAGES;
+        one_must(&one, "innodb.page_cleaner", &keys, "{dirty_rate: 8000/s, redo: s0, doublewrite_pages: 128}",
+                 UINT64_MAX);
+        drive = drive_one(&one, latency);
+        drive_run(drive, 30 * SECOND, 2000000);
+        for (unsigned i = 0; i < drive->nops; i++)
+                pages += drive->ops[i].op.role == DBIO_ROLE_PAGE_FLUSH && drive->ops[i].op.kind == DBIO_WRITE &&
+                         drive->ops[i].submitted_ns >= 15 * SECOND;
+        ck_assert_double_ge((double)pages / 15, 6500);
+        drive_free(drive);
+        one_release(&one, false);
+}
+END_TEST
+
 /* The cliff: more redo than the cleaner's io_capacity_max can follow: age passes the sync point, rounds follow each
  * other without sleep, and where even that is too slow, commits wait: the age never passes the hard limit. */
 START_TEST(cliff_stops_commits)
@@ -1053,6 +1080,6 @@ TEST_MAIN("innodb", redo_writer_rewrites_its_tail, redo_writer_pads_by_the_rule,
           lazy_redo_goes_on_to_the_binlog, redo_goes_round, redo_writes_its_checkpoints,
           binlog_syncs_after_the_redo_log, binlog_syncs_each_nth_group, adaptive_flushing_has_the_golden_vectors,
           redo_log_has_its_limits, adaptive_flushing_adds_up, doublewrite_sequences, doublewrite_doubles_the_bytes,
-          neighbours_go_along, cleaner_keeps_up, cliff_stops_commits, scan_reads_ahead_an_area_at_a_time,
-          scan_thresholds, page_reads_come_in_pairs, lru_flush_is_random, purge_reads_undo_in_order,
-          merge_stays_in_its_windows, recovery_scans_then_applies)
+          neighbours_go_along, cleaner_keeps_up, furious_flushing_does_not_sleep, cliff_stops_commits,
+          scan_reads_ahead_an_area_at_a_time, scan_thresholds, page_reads_come_in_pairs, lru_flush_is_random,
+          purge_reads_undo_in_order, merge_stays_in_its_windows, recovery_scans_then_applies)
