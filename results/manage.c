@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "results/db.h"
 #include "results/json.h"
@@ -263,11 +264,21 @@ static int copy_all(struct dbio_store *store, unsigned *merged, unsigned *known,
         return more;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+        struct stat first, second;
+
+        return a && !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 int dbio_runs_merge(struct dbio_store *store, const char *path, unsigned *merged, unsigned *known, struct dbio_err *err)
 {
         struct dbio_store *other = NULL;
         int code = -1;
 
+        /* Attached to itself, it would wait for its own lock. */
+        if (is_same_file(sqlite3_db_filename(store->db, "main"), path))
+                return dbio_err_set(err, DBIO_USAGE, "%s is the database that the runs would be taken over to", path);
         /* Opened for itself first: it is checked, and brought up to date, like any other. */
         if (dbio_store_open(&other, path, DBIO_STORE_READ, err))
                 return -1;
