@@ -11,6 +11,7 @@
 #define PENDING 64u       /* ops of a source that wait for their log: more are not asked for */
 #define AT_ONCE 100000u   /* ops of a source at one time: more are asked for when time has moved */
 #define AT_ONCE_CUT 16u   /* of one that is driven on for others only */
+#define UNLISTED 1000u    /* ops of an endless stream that is not listed, before it is driven as one that is cut */
 #define RETRY_NS 1000     /* for a source that says "now" and gives nothing */
 #define RETRY_CUT_NS 1000000
 
@@ -101,7 +102,8 @@ static bool is_cut(const struct explain *e, const struct lane *lane)
 {
         const struct view *view = &e->views[lane->stream];
 
-        return view->endless && e->limit && view->rows >= e->limit;
+        /* without a limit the endless ones are not listed, only driven along */
+        return view->endless && view->rows >= (e->limit ? e->limit : UNLISTED);
 }
 
 static bool is_done(const struct explain *e)
