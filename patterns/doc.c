@@ -382,6 +382,11 @@ int dbio_doc_parse_into(struct dbio_arena *arena, const char *name, const char *
         if (!yaml_parser_initialize(&r.parser))
                 return dbio_err_set(err, DBIO_BUG, "out of memory");
         yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+        /* A given encoding makes libyaml keep the mark that some editors put first. */
+        if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
+                text += 3;
+                size -= 3;
+        }
         yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, size);
         while (!ended) {
                 if (!yaml_parser_parse(&r.parser, &r.event)) {
