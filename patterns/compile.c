@@ -155,6 +155,14 @@ static int explain(struct dbio_err *err, const struct open_phase *open, unsigned
 
 static int compile_stream(struct open_phase *open, unsigned i, struct dbio_err *err);
 
+static bool does_read(const struct dbio_stream *stream)
+{
+        for (unsigned i = 0; i < stream->nuses; i++)
+                if (stream->uses[i].reads)
+                        return true;
+        return false;
+}
+
 /* Streams that this one names are compiled before it; of two that name each other either may be the first. */
 static int compile_named(struct open_phase *open, unsigned i, struct dbio_err *err)
 {
@@ -178,6 +186,11 @@ static int compile_named(struct open_phase *open, unsigned i, struct dbio_err *e
                         join(open, i, (unsigned)other);
                 if (open->stage[other] == WAITING && compile_stream(open, (unsigned)other, err))
                         return -1;
+                if (!strcmp(field->key, "paired_with") && !does_read(&open->streams[other])) {
+                        dbio_err_set(err, DBIO_USAGE, "paired_with names %s, which reads nothing",
+                                     open->compiled->workload->streams[named].name);
+                        return explain(err, open, i);
+                }
         }
         return 0;
 }
