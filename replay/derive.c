@@ -6,6 +6,10 @@
 
 const struct dbio_derive_format *const dbio_derive_formats[] = {
         &dbio_derive_errorlog,
+        &dbio_derive_vfs,
+        &dbio_derive_innodb,
+        &dbio_derive_awr,
+        &dbio_derive_iostat,
         &dbio_derive_sqlio,
         &dbio_derive_diskspd,
         &dbio_derive_fio,

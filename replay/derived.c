@@ -215,12 +215,15 @@ void dbio_derived_observed(struct dbio_derived *out, const char *figure, const c
 void dbio_derived_observed_ms(struct dbio_derived *out, const char *stream, const char *figure, double ms,
                               const char *from)
 {
-        char key[2 * DBIO_DERIVED_NAME], value[40];
+        char key[2 * DBIO_DERIVED_NAME], value[48], number[40];
 
         if (!(ms > 0.0000005) || !(ms < 1e9))
                 return;
         snprintf(key, sizeof key, "%s.%s", stream, figure);
-        dbio_format_time((uint64_t)llround(ms * 1e6), value, sizeof value);
+        if (ms < 0.01)
+                snprintf(value, sizeof value, "%lldns", llround(ms * 1e6));
+        else
+                snprintf(value, sizeof value, "%sms", dbio_derived_number(ms, number));
         dbio_derived_observed(out, key, value, "%s", from);
 }
 
@@ -228,7 +231,7 @@ const char *dbio_derived_number(double value, char text[40])
 {
         char *end;
 
-        snprintf(text, 40, value < 1 ? "%.7f" : "%.3f", value);
+        snprintf(text, 40, value < 0.01 ? "%.7f" : value < 1 ? "%.5f" : "%.3f", value);
         for (end = text + strlen(text); end > text && end[-1] == '0'; end--)
                 ;
         if (end > text && end[-1] == '.')
