@@ -7,6 +7,7 @@
 #include "patterns/profile.h"
 #include "patterns/reference.h"
 #include "replay/derive.h"
+#include "replay/oldresults.h"
 #include "replay/trace.h"
 #include "results/bands.h"
 
@@ -30,6 +31,8 @@ static void describe_formats(FILE *out)
         fputc('\n', out);
         fputs("dbio derive FORMAT FILE...: workloads from logs, counters and other tools' job files\n", out);
         dbio_derive_formats_print(out);
+        fputs("\ndbio import FORMAT FILE..., without -o: past results of other tools as runs\n", out);
+        dbio_old_formats_print(out);
 }
 
 static int describe_pattern(const char *name, struct dbio_err *err)

@@ -5,6 +5,7 @@
 
 #include "engine/units.h"
 #include "replay/demand.h"
+#include "replay/oldresults.h"
 #include "replay/trace.h"
 
 int dbio_cmd_import(const struct dbio_cmdline *line, struct dbio_err *err)
@@ -15,6 +16,12 @@ int dbio_cmd_import(const struct dbio_cmdline *line, struct dbio_err *err)
         struct dbio_trace_op op;
         int code;
 
+        if (dbio_old_format_find(line->arguments[0])) {
+                if (output)
+                        return dbio_err_set(err, DBIO_USAGE, "%s holds results and no trace: without -o they become runs in --db",
+                                            line->arguments[0]);
+                return dbio_old_results_import(line, err);
+        }
         if (dbio_demand_trace_options(line, &options, err) ||
             dbio_trace_feed_open(&feed, line->arguments[0], (const char *const *)line->arguments + 1, line->narguments - 1,
                                  &options, err))
