@@ -38,11 +38,11 @@ int dbio_cmd_check(const struct dbio_cmdline *line, struct dbio_err *err)
                 struct dbio_schedule *schedule;
                 if (dbio_demand_prepare(line->arguments[i], line, &demand, &targets, &schedule, err))
                         return -1;
-                if (dbio_cmdline_has(line, DBIO_OPT_PRINT))
+                if (dbio_cmdline_has(line, DBIO_OPT_PRINT) && demand.has_workload)
                         fputs(demand.workload.resolved, stdout);
                 else
-                        printf("%s: ok, %u targets, %u streams, %u phases, schedule %.8s\n", line->arguments[i],
-                               demand.nspecs, demand.workload.nstreams, schedule->nphases, schedule->hash);
+                        printf("%s: ok, %u targets, %u streams, %u phases, schedule %.8s\n", line->arguments[i], demand.nspecs,
+                               demand.has_workload ? demand.workload.nstreams : demand.nspecs, schedule->nphases, schedule->hash);
                 int code = dbio_cmdline_has(line, DBIO_OPT_PRINT) ? 0 : print_notes(schedule, err);
                 schedule->free(schedule);
                 dbio_targets_close(&targets);
@@ -64,8 +64,10 @@ int dbio_cmd_compile(const struct dbio_cmdline *line, struct dbio_err *err)
                 return dbio_err_set(err, DBIO_USAGE, "compile needs -o FILE");
         if (dbio_demand_prepare(line->arguments[0], line, &demand, &targets, &schedule, err))
                 return -1;
-        int code = dbio_schedulefile_write_workload(output, demand.workload.resolved, strlen(demand.workload.resolved),
-                                                    err);
+        int code = demand.has_workload ? dbio_schedulefile_write_workload(output, demand.workload.resolved,
+                                                                          strlen(demand.workload.resolved), err)
+                                       : dbio_err_set(err, DBIO_USAGE, "%s is a trace: `dbio import` makes a schedule of it",
+                                                      line->arguments[0]);
         if (!code)
                 fprintf(stderr, "%s: schedule %.8s\n", output, schedule->hash);
         schedule->free(schedule);

@@ -24,6 +24,7 @@ struct csv {
         unsigned ndevice, header, fields; /* fields: so many are needed */
         uint64_t time_unit, latency_unit, offset_unit, length_unit;
         bool end_time, has_words, named;
+        bool begun;              /* a line of this file has been read that is not left out */
         char words[4][48]; /* of reads, writes, trims, flushes; alternatives separated by | */
         char separator;
 };
@@ -362,9 +363,13 @@ static int next(struct dbio_trace_input *input, struct dbio_trace_event *event, 
         int code;
 
         while ((code = dbio_trace_lines_next(&csv->lines, &text, &size, err)) > 0) {
-                bool first = csv->lines.line == 1;
+                bool first;
+                if (csv->lines.line == 1)
+                        csv->begun = false;
                 if (!size || text[0] == '#' || csv->lines.line <= csv->header)
                         continue;
+                first = !csv->begun;
+                csv->begun = true;
                 unsigned n = dbio_trace_split(text, csv->separator, fields, first ? FIELDS : csv->fields);
                 if (first && (csv->named || (csv->time.at < (int)n && !begins_with_digit(fields[csv->time.at]) &&
                                              isalpha((unsigned char)fields[0][0])))) {

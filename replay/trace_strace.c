@@ -22,6 +22,7 @@ struct file {
 struct strace {
         struct dbio_trace_lines lines;
         struct file *files;
+        uint64_t nfiles;   /* the highest descriptor that has a name, and 1 */
         struct pending {
                 uint64_t pid, t_ns;
                 char *text;
@@ -62,7 +63,7 @@ static void close_strace(struct dbio_trace_input *input)
 
         if (!strace)
                 return;
-        for (unsigned i = 0; strace->files && i < FILES; i++)
+        for (uint64_t i = 0; i < strace->nfiles; i++)
                 free(strace->files[i].name);
         for (unsigned i = 0; i < strace->npending; i++)
                 free(strace->pending[i].text);
@@ -84,6 +85,8 @@ static void name_file(struct strace *strace, uint64_t fd, const char *name, size
 {
         if (fd >= FILES)
                 return;
+        if (fd >= strace->nfiles)
+                strace->nfiles = fd + 1;
         free(strace->files[fd].name);
         strace->files[fd] = (struct file){.name = name ? strndup(name, size < 255 ? size : 255) : NULL, .placed = placed};
 }

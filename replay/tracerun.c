@@ -20,7 +20,8 @@ int dbio_trace_feed_take(struct dbio_trace *trace, struct dbio_trace_feed **feed
         trace->spare = NULL;
         if (*feed)
                 return 0;
-        int code = trace->format ? dbio_trace_feed_open(feed, trace->format, trace->paths, 1, &trace->options, err)
+        int code = trace->format ? dbio_trace_feed_open(feed, trace->format, (const char *const *)trace->files.gl_pathv,
+                                                        (unsigned)trace->files.gl_pathc, &trace->options, err)
                                  : dbio_trace_feed_open_file(feed, trace->path, &trace->options, err);
         if (code < 0)
                 return -1;
@@ -36,26 +37,15 @@ int dbio_trace_feed_take(struct dbio_trace *trace, struct dbio_trace_feed **feed
         return 0;
 }
 
-/* Equal hash = equal demand: what is read and how. Of a trace's files the size and samples of the content stand for all of
- * it, so that a long trace starts at once. */
-static void make_hash(struct dbio_trace *trace, const char *of_file)
+static void hash_samples(FILE *out, const char *path)
 {
-        char *text = NULL, sample[SAMPLE_BYTES];
-        size_t size = 0;
-        FILE *out = open_memstream(&text, &size);
-        int fd = trace->format ? open(trace->path, O_RDONLY | O_CLOEXEC) : -1;
-        struct stat facts = {0};
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        char sample[SAMPLE_BYTES];
+        struct stat facts;
 
-        if (!out) {
-                if (fd >= 0)
-                        close(fd);
+        if (fd < 0)
                 return;
-        }
-        fprintf(out, "%s %s %d %d %d %d %d", trace->format ? trace->format : "", of_file, trace->pace, trace->options.fold,
-                trace->options.reads_only, trace->options.issue_events, trace->options.misaligned);
-        for (unsigned i = 0; i < trace->options.nmaps; i++)
-                fprintf(out, " %s", trace->options.maps[i]);
-        if (fd >= 0 && !fstat(fd, &facts)) {
+        if (!fstat(fd, &facts)) {
                 fprintf(out, " %" PRIu64 " ", (uint64_t)facts.st_size);
                 for (uint64_t i = 0; i < SAMPLES; i++) {
                         ssize_t got = pread(fd, sample, sizeof sample, (off_t)((uint64_t)facts.st_size / SAMPLES * i));
@@ -63,8 +53,25 @@ static void make_hash(struct dbio_trace *trace, const char *of_file)
                                 fwrite(sample, (size_t)got, 1, out);
                 }
         }
-        if (fd >= 0)
-                close(fd);
+        close(fd);
+}
+
+/* Equal hash = equal demand: what is read and how. Of a trace's files the size and samples of the content stand for all of
+ * it, so that a long trace starts at once. */
+static void make_hash(struct dbio_trace *trace, const char *of_file)
+{
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+
+        if (!out)
+                return;
+        fprintf(out, "%s %s %d %d %d %d %d", trace->format ? trace->format : "", of_file, trace->pace, trace->options.fold,
+                trace->options.reads_only, trace->options.issue_events, trace->options.misaligned);
+        for (unsigned i = 0; i < trace->options.nmaps; i++)
+                fprintf(out, " %s", trace->options.maps[i]);
+        for (size_t i = 0; i < trace->files.gl_pathc; i++)
+                hash_samples(out, trace->files.gl_pathv[i]);
         fclose(out);
         dbio_sha256_hex(text, size, trace->hash);
         free(text);
@@ -139,6 +146,28 @@ static int look_at_schedule(struct dbio_trace *trace, struct dbio_trace_feed *fe
         return copy_targets(trace, feed, err);
 }
 
+/* A path as it stands where there is such a file, else as a pattern, else as the name that blktrace gave its files. */
+static int find_files(struct dbio_trace *trace)
+{
+        char pattern[4096];
+        bool there = !access(trace->path, F_OK);
+
+        if (!there && !strcmp(trace->format, "blktrace")) {
+                snprintf(pattern, sizeof pattern, "%s.blktrace.*", trace->path);
+                if (!glob(pattern, 0, NULL, &trace->files))
+                        return 0;
+                globfree(&trace->files);
+        }
+        if (!there && !glob(trace->path, 0, NULL, &trace->files))
+                return 0;
+        globfree(&trace->files);
+        trace->files.gl_pathv = calloc(2, sizeof(char *));
+        if (!trace->files.gl_pathv || !(trace->files.gl_pathv[0] = strdup(trace->path)))
+                return -1;
+        trace->files.gl_pathc = 1;
+        return 0;
+}
+
 static int copy_request(struct dbio_trace *trace, const struct dbio_trace_request *request)
 {
         const char *slash = strrchr(request->path, '/');
@@ -148,11 +177,10 @@ static int copy_request(struct dbio_trace *trace, const struct dbio_trace_reques
         if (!trace->path || (request->format && !trace->format))
                 return -1;
         trace->name = slash ? trace->path + (slash + 1 - request->path) : trace->path;
-        trace->paths[0] = trace->path;
         trace->options = request->options;
         trace->pace = request->pace;
         trace->duration_ns = request->duration_ns;
-        return 0;
+        return trace->format ? find_files(trace) : 0;
 }
 
 int dbio_trace_open(struct dbio_trace **out, const struct dbio_trace_request *request, struct dbio_err *err)
@@ -197,6 +225,7 @@ void dbio_trace_free(struct dbio_trace *trace)
                 free(trace->targets[i].name);
         free(trace->targets);
         free(trace->specs);
+        globfree(&trace->files);
         free(trace->format);
         free(trace->path);
         free(trace);

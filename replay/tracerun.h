@@ -2,6 +2,8 @@
 #ifndef DBIO_REPLAY_TRACERUN_H
 #define DBIO_REPLAY_TRACERUN_H
 
+#include <glob.h>
+
 #include "engine/schedule.h"
 #include "engine/target.h"
 #include "replay/trace.h"
@@ -14,7 +16,8 @@ enum dbio_trace_pace {
 
 struct dbio_trace_request {
         const char *format;  /* NULL: path is a schedule file */
-        const char *path;
+        const char *path;    /* or a shell pattern of several files of one trace; of blktrace also its name before
+                              * `.blktrace.CPU` */
         struct dbio_trace_options options;
         enum dbio_trace_pace pace;
         bool bound, create;  /* targets have bindings; missing files are made */
@@ -24,7 +27,7 @@ struct dbio_trace_request {
 struct dbio_trace {
         char *format, *path;
         const char *name;                /* of the file */
-        const char *paths[1];
+        glob_t files;
         struct dbio_trace_options options;
         enum dbio_trace_pace pace;
         uint64_t duration_ns;

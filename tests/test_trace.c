@@ -108,6 +108,7 @@ static const struct bad {
         {"alibaba", "1,R,0,4294967296,5\n", 1, "64 MiB"},
         {"csv:time=1:s", "1\n", 0, "are needed"},
         {"csv:time=1:s,offset=2,length=3,op=Kind", "t,o,l,k\n1,0,512,R\n", 1, "no column Kind"},
+        {"csv:header=1,time=t:s,offset=o,length=l,op=k", "x\n1,0,512,R\n", 2, "no column t"},
         {"csv:time=1:h,offset=2,length=3,op=4", "", 0, "ms"},
         {"blkparse", "  8,0    1        1     0.000000000   276  Q  WS 8 + 8 [a b]\nrubbish\n", 2, "no line of blkparse"},
         {"blkparse", "  8,0 1 1 0.000000000 276 Q WS 18014398509481984 + 8 [a]\n", 1, "2^63"},
