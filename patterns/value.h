@@ -21,11 +21,14 @@ struct dbio_value_class {
 
 /* By enum dbio_field_type; MAP has parse, print, unset and is_set NULL. */
 extern const struct dbio_value_class *const dbio_value_classes[DBIO_FIELD_TYPES];
+/* Words; value_word.c. */
+extern const struct dbio_value_class dbio_value_bool, dbio_value_enum, dbio_value_version, dbio_value_text,
+        dbio_value_target, dbio_value_targets, dbio_value_stream, dbio_value_node;
 /* Those that are more than a scalar; value_shape.c. */
 extern const struct dbio_value_class dbio_value_amount, dbio_value_region, dbio_value_skew, dbio_value_dist,
         dbio_value_mix, dbio_value_ramp;
 
-/* ----- for value.c and value_shape.c ----- */
+/* ----- for value.c, value_word.c and value_shape.c ----- */
 
 #define PARSE_ARGS                                                                                                     \
         const struct dbio_field *field, const struct dbio_node *node, const struct dbio_field_scope *scope,            \
@@ -49,6 +52,8 @@ void dbio_value_format_time(double value, char *text, size_t size);
 void dbio_value_format_number(double value, char *text, size_t size);
 void dbio_value_format_share(double value, char *text, size_t size);
 void dbio_value_format_ops(double value, char *text, size_t size);
+void dbio_value_unset_whole(void *value);
+bool dbio_value_is_set_whole(const void *value);
 bool dbio_value_is_set_always(const void *value);
 bool dbio_value_is_set_double(const void *value);
 
