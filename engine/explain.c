@@ -111,7 +111,7 @@ static bool is_done(const struct explain *e)
         return e->stopped || e->error || !e->ops_left;
 }
 
-/* --- rows ---------------------------------------------------------------------------------------------------------- */
+/* --- rows --------------------------------------------------------------------------------------------------------- */
 
 static void give_row(struct explain *e, unsigned stream, uint64_t seq, const struct dbio_op *op)
 {
@@ -175,7 +175,7 @@ static void step(struct lane *lane)
         lane->nahead--;
 }
 
-/* --- the clock's streams ------------------------------------------------------------------------------------------- */
+/* --- the clock's streams ------------------------------------------------------------------------------------------ */
 
 static const struct dbio_log_position *log_of(const struct explain *e, const struct lane *lane)
 {
@@ -367,7 +367,7 @@ static void drive(struct explain *e)
         }
 }
 
-/* --- streams without a clock --------------------------------------------------------------------------------------- */
+/* --- streams without a clock -------------------------------------------------------------------------------------- */
 
 static unsigned depth_of(const struct explain *e, unsigned lane)
 {
@@ -450,7 +450,7 @@ static void list_untimed(struct explain *e, uint64_t *shares)
         }
 }
 
-/* --- the whole ----------------------------------------------------------------------------------------------------- */
+/* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 static int prepare_views(struct explain *e, const char *only_stream, struct dbio_err *err)
 {

@@ -20,7 +20,7 @@ struct dbio_opslog {
         int error;
 };
 
-/* --- numbers ------------------------------------------------------------------------------------------------------- */
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
 
 static unsigned char *put(unsigned char *at, uint64_t value)
 {
@@ -63,7 +63,7 @@ static uint32_t get32(const unsigned char *at)
         return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-/* --- workers ------------------------------------------------------------------------------------------------------- */
+/* --- workers ------------------------------------------------------------------------------------------------------ */
 
 int dbio_opslog_buffer_init(struct dbio_opslog_buffer *buffer)
 {
@@ -124,7 +124,7 @@ void dbio_opslog_add(struct dbio_opslog_buffer *buffer, const struct dbio_opslog
         buffer->nr++;
 }
 
-/* --- the writer ---------------------------------------------------------------------------------------------------- */
+/* --- the writer --------------------------------------------------------------------------------------------------- */
 
 int dbio_opslog_open(struct dbio_opslog **out, const char *path, struct dbio_err *err)
 {
@@ -214,7 +214,7 @@ int dbio_opslog_close(struct dbio_opslog *log, struct dbio_err *err)
         return error ? dbio_err_set(err, DBIO_IO, "the ops log is not complete: %s", strerror(error)) : 0;
 }
 
-/* --- the reader ---------------------------------------------------------------------------------------------------- */
+/* --- the reader --------------------------------------------------------------------------------------------------- */
 
 struct reader {
         FILE *file;

@@ -2,7 +2,8 @@
  * I/O, no clock, no system call: it is told the time. All times are ns from the phase's start.
  *
  * The worker's turn: dbio_pacer_turn, then peek and commit until peek gives nothing, then the backend; for each command
- * that comes back dbio_pacer_returned, and where that was an op's last, dbio_pacer_done. Nothing is allocated after new.
+ * that comes back dbio_pacer_returned, and where that was an op's last, dbio_pacer_done. Nothing is allocated after
+ * new.
  */
 #ifndef DBIO_ENGINE_PACER_H
 #define DBIO_ENGINE_PACER_H

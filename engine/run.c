@@ -54,7 +54,7 @@ struct dbio_run {
         void *user;
 };
 
-/* --- planning ------------------------------------------------------------------------------------------------------ */
+/* --- planning ----------------------------------------------------------------------------------------------------- */
 
 static unsigned count_cpus(void)
 {
@@ -207,7 +207,7 @@ void dbio_run_plan(const struct dbio_run *run, const struct dbio_phase *phase, u
         dbio_placement_release(&placement);
 }
 
-/* --- threads ------------------------------------------------------------------------------------------------------- */
+/* --- threads ------------------------------------------------------------------------------------------------------ */
 
 static void finish_job(struct dbio_run *run)
 {
@@ -346,7 +346,7 @@ static void stop_threads(struct dbio_run *run)
         pthread_cond_destroy(&run->done);
 }
 
-/* --- opening and closing ------------------------------------------------------------------------------------------- */
+/* --- opening and closing ------------------------------------------------------------------------------------------ */
 
 static uint64_t guard_of(const struct dbio_run *run, unsigned worker)
 {
@@ -541,7 +541,7 @@ int dbio_run_verify(struct dbio_run *run, void (*progress)(void *user, const cha
         return result;
 }
 
-/* --- a phase ------------------------------------------------------------------------------------------------------- */
+/* --- a phase ------------------------------------------------------------------------------------------------------ */
 
 static void open_worker(struct dbio_run *run, struct dbio_worker *worker)
 {

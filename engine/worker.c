@@ -58,10 +58,10 @@ static void stop_all(struct dbio_worker *w, enum dbio_stop why)
         atomic_compare_exchange_strong(&w->crew->stop, &not_yet, (int)why);
 }
 
-/* --- submitting ---------------------------------------------------------------------------------------------------- */
+/* --- submitting --------------------------------------------------------------------------------------------------- */
 
-/* Where the ios of a batch begin and end, hashed to bits: two that touch must not go in one call, or the kernel makes one
- * of them. Most ios find neither bit set and need not be compared with the rest of the batch. */
+/* Where the ios of a batch begin and end, hashed to bits: two that touch must not go in one call, or the kernel makes
+ * one of them. Most ios find neither bit set and need not be compared with the rest of the batch. */
 struct edges {
         uint64_t begins[16], ends[16];
 };
@@ -96,14 +96,16 @@ static bool touches(struct edges *edges, const struct dbio_worker *w, unsigned n
         uint64_t begin = place_of(w, io->file, io->offset), end = begin + io->length;
         unsigned b = bit_of(begin), e = bit_of(end);
 
-        if ((edges->ends[b / 64] >> b % 64 & 1 || edges->begins[e / 64] >> e % 64 & 1) && touches_one(w, nr, begin, end))
+        if ((edges->ends[b / 64] >> b % 64 & 1 || edges->begins[e / 64] >> e % 64 & 1) &&
+            touches_one(w, nr, begin, end))
                 return true;
         edges->begins[b / 64] |= 1ull << b % 64;
         edges->ends[e / 64] |= 1ull << e % 64;
         return false;
 }
 
-/* Where a write with a fill has its bytes from, NULL where it carries a payload; --verify tells writes apart by theirs. */
+/* Where a write with a fill has its bytes from, NULL where it carries a payload; --verify tells writes apart by
+ * theirs. */
 static unsigned char *fill_of(const struct dbio_worker *w, const struct dbio_op *op)
 {
         if (op->kind != DBIO_WRITE || w->verify || !(op->flags & (DBIO_OP_ZEROES | DBIO_OP_C0)))
@@ -188,7 +190,8 @@ static bool make_batch(struct dbio_worker *w, unsigned *nr)
         while (w->nfree && dbio_pacer_peek(w->pacer, &command)) {
                 if (*nr == BATCH || (*nr >= w->limit && !(command.slot->op.flags & DBIO_OP_ADJACENT)))
                         return true;
-                if (__builtin_expect(command.slot->op.length > w->scratch_bytes && command.slot->op.kind <= DBIO_WRITE, 0)) {
+                if (__builtin_expect(command.slot->op.length > w->scratch_bytes && command.slot->op.kind <= DBIO_WRITE,
+                                     0)) {
                         break_off(w, EMSGSIZE); /* a source that breaks its stream's max_length */
                         return false;
                 }
@@ -249,7 +252,7 @@ static unsigned submit(struct dbio_worker *w)
         return sum;
 }
 
-/* --- completions --------------------------------------------------------------------------------------------------- */
+/* --- completions -------------------------------------------------------------------------------------------------- */
 
 static void note_error(struct dbio_worker *w, const struct dbio_slot *slot, bool is_short)
 {
@@ -344,7 +347,7 @@ static void take_back(struct dbio_worker *w, struct dbio_io *const *done, unsign
         }
 }
 
-/* --- the phase's end ----------------------------------------------------------------------------------------------- */
+/* --- the phase's end ---------------------------------------------------------------------------------------------- */
 
 static void publish_left(struct dbio_worker *w)
 {
@@ -393,7 +396,7 @@ static bool given_up(struct dbio_worker *w)
         return w->broken || (w->lost_ns && w->now_ns > w->lost_ns + grace);
 }
 
-/* --- the loop ------------------------------------------------------------------------------------------------------ */
+/* --- the loop ----------------------------------------------------------------------------------------------------- */
 
 /* Until when to wait, absolute; 0 = not at all. */
 static uint64_t wait_until(struct dbio_worker *w, uint64_t here_ns)

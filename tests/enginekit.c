@@ -254,7 +254,12 @@ int kit_run(struct kit *kit)
         struct {
                 struct dbio_schedule schedule;
                 struct kit *kit;
-        } own = {.schedule = {.ntargets = 1, .nphases = 1, .seed = 1, .hba = kit->hba, .target_names = names, .phase_open = phase_open,
+        } own = {.schedule = {.ntargets = 1,
+                              .nphases = 1,
+                              .seed = 1,
+                              .hba = kit->hba,
+                              .target_names = names,
+                              .phase_open = phase_open,
                               .phase_close = phase_close},
                  .kit = kit};
         struct dbio_file files[4] = {{.fd = -1, .sector = 512}, {.fd = -1, .sector = 512}, {.fd = -1, .sector = 512},
@@ -267,7 +272,9 @@ int kit_run(struct kit *kit)
 
         if (!kit->real)
                 kit->options.clock = &kit->clock;
-        if (getenv("DBIO_KIT_WRAPPED") && strcmp(kit->options.backend->name, "faulty") != 0) { /* the whole suite through the fault-injecting backend, without a fault */
+        if (getenv("DBIO_KIT_WRAPPED") &&
+            strcmp(kit->options.backend->name, "faulty") !=
+                    0) { /* the whole suite through the fault-injecting backend, without a fault */
                 static struct dbio_fault_plan plan;
 
                 plan = (struct dbio_fault_plan){.inner = kit->options.backend};

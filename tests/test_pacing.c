@@ -68,13 +68,13 @@ static const char *kit_text(const struct kit *kit, unsigned i)
         const struct dbio_stream *stream = &kit->streams[i];
 
         snprintf(text, sizeof text,
-                 "stream %u of %u: gap %llu nr %lld depth %u think %llu start %llu stop %lld flags %u; hba %u x %u, %llu; "
+                 "stream %u of %u: gap %llu nr %lld depth %u think %llu start %llu stop %lld flags %u; hba %u x %u, "
+                 "%llu; "
                  "room %u, max_iops %g, ops %lld",
                  i, kit->phase.nstreams, (unsigned long long)source->gap_ns, (long long)source->nr, stream->depth,
-                 (unsigned long long)stream->think_ns, (unsigned long long)stream->start_ns,
-                 (long long)stream->stop_ns, source->flags, kit->hba.ports, kit->hba.max_outstanding,
-                 (unsigned long long)kit->hba.max_transfer, kit_backend.room, kit->options.max_iops,
-                 (long long)kit->phase.ops);
+                 (unsigned long long)stream->think_ns, (unsigned long long)stream->start_ns, (long long)stream->stop_ns,
+                 source->flags, kit->hba.ports, kit->hba.max_outstanding, (unsigned long long)kit->hba.max_transfer,
+                 kit_backend.room, kit->options.max_iops, (long long)kit->phase.ops);
         return text;
 }
 
@@ -137,7 +137,8 @@ static void check_stream(struct kit *kit, unsigned i)
                 ck_assert_uint_eq(figures->service.sum_ns, figures->ios * LATENCY);
         /* on this clock the generator itself is never late, unless the backend was full */
         if (!kit_backend.room)
-                ck_assert_msg(!figures->lag.max_ns, "lag %llu of %s", (unsigned long long)figures->lag.max_ns, kit_text(kit, i));
+                ck_assert_msg(!figures->lag.max_ns, "lag %llu of %s", (unsigned long long)figures->lag.max_ns,
+                              kit_text(kit, i));
         ck_assert(source->finished);
         if (source->gap_ns && source->nr == UINT64_MAX && kit->phase.ops == UINT64_MAX) {
                 uint64_t span = limit > kit->streams[i].start_ns ? limit - kit->streams[i].start_ns : 0;
