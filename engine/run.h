@@ -54,7 +54,8 @@ int dbio_run_open(struct dbio_run **run, struct dbio_schedule *schedule, struct 
                   const struct dbio_run_options *options, struct dbio_err *err);
 
 /* The worker count and arena that a phase needs, without starting anything (for --dry-run). */
-void dbio_run_plan(const struct dbio_run *run, const struct dbio_phase *phase, unsigned *workers, uint64_t *arena_bytes);
+void dbio_run_plan(const struct dbio_run *run, const struct dbio_phase *phase, unsigned *workers,
+                   uint64_t *arena_bytes);
 
 /* Runs one open phase to its end. `tick` is called on the calling thread: about every interval while workers run (in
  * virtual time: whenever one has passed), and once more at the end with everything in the rings; it drains them.
