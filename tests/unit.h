@@ -31,14 +31,21 @@
                         ck_abort_msg(__VA_ARGS__);                \
         } while (0)
 
-/* The program's main: one test case of the listed tests, 60 s each. */
+/* Seconds that a test may take. Sanitizers make everything slower by an order. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define TEST_SECONDS 300
+#else
+#define TEST_SECONDS 60
+#endif
+
+/* The program's main: one test case of the listed tests. */
 #define TEST_MAIN(suite_name, ...)                                \
         int main(void)                                            \
         {                                                         \
                 const TTest *const tests[] = {__VA_ARGS__};       \
                 Suite *suite = suite_create(suite_name);          \
                 TCase *tcase = tcase_create(suite_name);          \
-                tcase_set_timeout(tcase, 60);                     \
+                tcase_set_timeout(tcase, TEST_SECONDS);           \
                 for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) \
                         tcase_add_test(tcase, tests[i]);          \
                 suite_add_tcase(suite, tcase);                    \
