@@ -113,7 +113,7 @@ static bool answer_effects(struct dbio_show *show)
                 if (dbio_interference_seen(figures))
                         dbio_text_wrap(show->out, 2, text);
                 else if (used + strlen(text) + 2 < sizeof rest)
-                        snprintf(rest + used, sizeof rest - used, "%s%s", used ? "  " : "", text);
+                        strcat(strcat(rest, used ? "  " : ""), text);
         }
         if (rest[0])
                 dbio_text_wrap(show->out, 2, rest);
