@@ -170,14 +170,16 @@ static void take_op(struct hub *hub, const struct dbio_trace_op *op)
                 settle(hub, other, other->done_ns);
 }
 
-static bool wants_more(struct hub *hub, unsigned n)
+/* Whether to read another op for this source, n having been read in this call. */
+static bool wants_more(struct hub *hub, const struct source *source, unsigned n)
 {
         hub->full = hub->nodes[hub->read % WINDOW].state != DONE;
         if (hub->over || hub->full)
                 return false;
         switch (hub->pace) {
         case DBIO_PACE_TIMED:
-                return hub->last_ns <= hub->now_ns || (n < BATCH && hub->last_ns < hub->now_ns + AHEAD_NS);
+                return n < BATCH ? hub->last_ns < hub->now_ns + AHEAD_NS
+                                 : source->root == NONE && hub->last_ns <= hub->now_ns;
         case DBIO_PACE_FAST:
                 return hub->queued < FAST_OPS;
         case DBIO_PACE_DEPENDENT:
@@ -186,11 +188,11 @@ static bool wants_more(struct hub *hub, unsigned n)
         return false;
 }
 
-static void read_ahead(struct hub *hub)
+static void read_ahead(struct hub *hub, const struct source *source)
 {
         struct dbio_trace_op op;
 
-        for (unsigned n = 0; wants_more(hub, n); n++) {
+        for (unsigned n = 0; wants_more(hub, source, n); n++) {
                 int code = dbio_trace_feed_next(hub->feed, &op, &hub->trace->failure);
                 if (code <= 0) {
                         hub->over = true;
@@ -249,7 +251,7 @@ static unsigned fill(struct dbio_source *base, uint64_t now_ns, struct dbio_op *
         unsigned n = 0;
 
         hub->now_ns = now_ns;
-        read_ahead(hub);
+        read_ahead(hub, source);
         if (hub->pace == DBIO_PACE_FAST)
                 skip_dropped(hub);
         while (n < max && source->root != NONE && may_go(hub, &hub->nodes[source->root]))
