@@ -38,8 +38,14 @@ int dbio_sim_set_load(struct dbio_sim_set *set, const struct dbio_binding *bindi
                 goto fail;
         }
         for (unsigned i = 0; i < nbindings; i++) {
-                int same = same_device(set, i, &set->device_of[i], err);
+                int same;
 
+                if (!bindings[i].simulated) {
+                        dbio_err_set(err, DBIO_USAGE, "targets %s and %s: all targets of a run are simulated or none",
+                                     bindings[0].target, bindings[i].target);
+                        goto fail;
+                }
+                same = same_device(set, i, &set->device_of[i], err);
                 if (same < 0)
                         goto fail;
                 if (same)
