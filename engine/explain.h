@@ -1,4 +1,4 @@
-/* The ops that a phase would issue, without issuing them (contract §4). */
+/* The ops that a phase would issue, without issuing them. */
 #ifndef DBIO_ENGINE_EXPLAIN_H
 #define DBIO_ENGINE_EXPLAIN_H
 

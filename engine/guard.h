@@ -1,4 +1,4 @@
-/* Safety: what may be written and read at all (contract: Safety). Asked after targets are resolved and before any is
+/* Safety: what may be written and read at all. Asked after targets are resolved and before any is
  * opened for writing; changes nothing. Signatures are libblkid's, mounts and swap libmount's. */
 #ifndef DBIO_ENGINE_GUARD_H
 #define DBIO_ENGINE_GUARD_H

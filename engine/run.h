@@ -18,7 +18,7 @@ enum dbio_pacing { DBIO_PACING_PRECISE, DBIO_PACING_BALANCED, DBIO_PACING_FRUGAL
 
 struct dbio_run_options {
         const struct dbio_backend *backend;
-        unsigned workers;          /* 0 = auto: design §2.1, Placement */
+        unsigned workers;          /* 0 = as engine/placement.h chooses */
         enum dbio_pacing pacing;
         uint64_t interval_ns;      /* the grid, >= 10 ms */
         uint64_t timeout_ns;       /* an op in flight for longer ends the run */

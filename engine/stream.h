@@ -16,7 +16,7 @@ struct dbio_log; /* the patterns' own: commits that wait for a flush */
 
 /* How an op came back. */
 struct dbio_done {
-        uint64_t intended_ns;  /* the stamps of design §3, from the stream's start */
+        uint64_t intended_ns;  /* when it was due or there was room, went, was done; from the stream's start */
         uint64_t submitted_ns;
         uint64_t completed_ns;
         int64_t result;        /* bytes moved, or -errno */

@@ -12,7 +12,7 @@
 
 #include "engine/device.h"
 
-#define FILE_UNIT        ((uint64_t)1 << 20)     /* files of a target are whole MiB (contract: Workload file) */
+#define FILE_UNIT        ((uint64_t)1 << 20)     /* files of a target are whole MiB, rounded down */
 #define UNBOUND_CAPACITY ((uint64_t)100 << 30)   /* what a share is of where nothing is bound */
 #define UNBOUND_SECTOR   512u
 

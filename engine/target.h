@@ -12,7 +12,7 @@
 #include "engine/err.h"
 #include "engine/schedule.h"
 
-/* A binding as the user wrote it: PATH[,PATH…], PATH@OFFSET, sim:PROFILE[#NAME], sim:./file.yaml (contract §2). */
+/* A binding as the user wrote it: PATH[,PATH…], PATH@OFFSET, sim:PROFILE[#NAME], sim:./file.yaml. */
 struct dbio_binding {
         char *target;          /* name */
         char *text;            /* the whole, as written */
@@ -23,7 +23,7 @@ struct dbio_binding {
         char *profile, *share; /* sim only; share NULL without #NAME */
 };
 
-/* Parses `NAME=BINDING`; offsets take the units of the contract. DBIO_USAGE. */
+/* Parses `NAME=BINDING`; offsets take the units of engine/units.h. DBIO_USAGE. */
 int dbio_binding_parse(struct dbio_binding *binding, const char *text, struct dbio_err *err);
 void dbio_binding_release(struct dbio_binding *binding);
 

@@ -1,4 +1,4 @@
-/* Units of the contract (§2, Units). Each parses the whole text; on failure sets a message that says what would be
+/* Units as users write them. Each parses the whole text; on failure sets a message that says what would be
  * right, code DBIO_USAGE. Numbers are decimals without sign or exponent, at most 19 digits, digits grouped by `_`. */
 #ifndef DBIO_ENGINE_UNITS_H
 #define DBIO_ENGINE_UNITS_H

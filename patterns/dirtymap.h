@@ -1,5 +1,5 @@
 /* Dirty-page map: which pages of a region are dirty, and what makes them so. Shared by checkpoint, lazy writer and page
- * cleaner of one target where they name the same `dirty_map` (patterns.md, Dirty-page map). All its users are in one
+ * cleaner of one target where they name the same `dirty_map`. All its users are in one
  * group, so nothing here locks. Memory: two bits a page. Nothing allocates after init.
  *
  * A page is clean, *old* (dirty since before the running episode began) or *fresh* (dirtied since).
@@ -15,7 +15,7 @@
 #include "patterns/pattern.h"
 #include "patterns/region.h"
 
-#define DBIO_EXTENT_BYTES 65536u /* facts/sqlserver §0: 8 pages of 8K */
+#define DBIO_EXTENT_BYTES 65536u /* Microsoft, Pages and Extents: 8 pages of 8K */
 
 struct dbio_dirty_map {
         struct dbio_space space;    /* whole extents */
@@ -103,7 +103,7 @@ uint64_t dbio_dirty_maker_next(struct dbio_dirty_maker *maker, unsigned *pages);
 /* One more page, or extent, by the maker's kind gets fresh; returns the pages that were clean before. */
 unsigned dbio_dirty_maker_one(struct dbio_dirty_maker *maker);
 
-/* The density for which a gather-write at sweep page_id has so many pages on average (patterns.md, Dirty-page map); NAN
+/* The density for which a gather-write at sweep page_id has so many pages on average; NAN
  * where the map has no closed form (only extents and pages have one) or the mean is out of reach: below 1 page or 1
  * extent, over the cap. */
 double dbio_dirty_density(int kind, double pages_per_write, unsigned cap, unsigned extent);

@@ -1,7 +1,7 @@
 /* Reactive streams as episodes of ops: when an episode begins and ends, how many ops may be out, what is reported. What
  * the next op is, is the pattern's. One source a stream.
  *
- * Episodes (contract §3): due at first + k * every; an episode begins when it is due, or at the end of the one before if
+ * Episodes: due at first + k * every; an episode begins when it is due, or at the end of the one before if
  * that is later; never two at once, none skipped, only those due inside the duration.
  */
 #ifndef DBIO_PATTERNS_FLOW_H

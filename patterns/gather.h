@@ -1,4 +1,4 @@
-/* Gather-writes: runs of adjacent dirty pages in one write (facts/sqlserver §2.0). */
+/* Gather-writes: runs of adjacent dirty pages in one write. */
 #ifndef DBIO_PATTERNS_GATHER_H
 #define DBIO_PATTERNS_GATHER_H
 
@@ -18,7 +18,7 @@ struct dbio_gather {
 struct dbio_gather dbio_gather_take(struct dbio_dirty_map *map, uint64_t page, unsigned cap);
 
 /* Visits the old pages of a map once each: in page order, or in the order of a hash (SQL Server sweeps its buffers, not
- * page numbers: facts/sqlserver §2.0). Pages that were taken along meanwhile are passed over. */
+ * page numbers, since 7.0). Pages that were taken along meanwhile are passed over. */
 struct dbio_sweep {
         struct dbio_dirty_map *map;
         struct dbio_scatter scatter;

@@ -1,4 +1,4 @@
-/* Latency governor of a checkpoint's outstanding pages (patterns.md, Governor; SQLIOSim documents the running mean). */
+/* Latency governor of a checkpoint's outstanding pages; SQLIOSim documents the running mean. */
 #ifndef DBIO_PATTERNS_GOVERNOR_H
 #define DBIO_PATTERNS_GOVERNOR_H
 

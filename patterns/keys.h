@@ -1,4 +1,4 @@
-/* The tables of every key of a workload file that is not a pattern's own (contract §3). */
+/* The tables of every key of a workload file that is not a pattern's own. */
 #ifndef DBIO_PATTERNS_KEYS_H
 #define DBIO_PATTERNS_KEYS_H
 

@@ -1,4 +1,4 @@
-/* When the ops of a planned thread are due (contract §3, Open loop). */
+/* When the ops of a planned thread of an open loop are due. */
 #ifndef DBIO_PATTERNS_PACE_H
 #define DBIO_PATTERNS_PACE_H
 

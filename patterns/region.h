@@ -49,7 +49,7 @@ static inline uint64_t dbio_slots_offset(const struct dbio_slots *slots, uint64_
 }
 
 /* Places for streams that allocate: the files of the region in turn, `size` bytes at a time, as proportional fill gives
- * them where files are equally free (contract §3, files). Round again at the end. */
+ * them where files are equally free. Round again at the end. */
 struct dbio_stripe {
         struct dbio_space space;
         uint64_t size, per_file, n; /* n = places in all */

@@ -9,7 +9,7 @@ struct config {
         uint64_t max_io, dop;
 };
 
-/* Drawn segments lie between these (facts/sqlserver §1.5). */
+/* Drawn segments lie between these; judgement. */
 #define SEGMENT_MIN (256.0 * 1024)
 #define SEGMENT_MAX (16.0 * 1024 * 1024)
 

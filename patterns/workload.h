@@ -32,7 +32,7 @@ struct dbio_workload_phase {
         const struct dbio_node *node; /* as of a stream */
 };
 
-/* One figure with a bound: `log.commit.mean < 2ms` (contract §3, last item). */
+/* One figure with a bound: `log.commit.mean < 2ms`. */
 struct dbio_figure {
         char stream[64];
         int kind;                  /* enum dbio_kind, -1 = the stream's only one */
@@ -66,7 +66,7 @@ struct dbio_workload {
         double compressible, dedup;
         const char *text;          /* as read */
         const char *resolved;      /* canonical, with defaults: what `check --print` prints and what loads again */
-        char hash[65];             /* schedule hash (design §3, Kept with a run) */
+        char hash[65];             /* schedule hash: equal where the demand is the same */
         struct dbio_doc *doc;      /* the resolved document, for study and compare */
         void *arena;               /* owns everything above */
 };
@@ -76,8 +76,8 @@ struct dbio_set {
         const char *key, *value;
 };
 
-/* Loads a path, or an installed config's name; applies extends, sets (before checking), defaults. Messages as contract
- * §2. DBIO_USAGE, DBIO_IO. */
+/* Loads a path, or an installed config's name; applies extends, sets (before checking), defaults. Messages with
+ * file, line and column. DBIO_USAGE, DBIO_IO. */
 int dbio_workload_load(struct dbio_workload *workload, const char *path_or_name, const struct dbio_set *sets,
                        unsigned nsets, struct dbio_err *err);
 /* The same from memory; name stands for the file in messages. */

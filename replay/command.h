@@ -62,7 +62,7 @@ void dbio_cmdline_release(struct dbio_cmdline *line);
 const char *dbio_cmdline_value(const struct dbio_cmdline *line, enum dbio_option_id option);
 bool dbio_cmdline_has(const struct dbio_cmdline *line, enum dbio_option_id option);
 
-/* stderr, in the contract's form. */
+/* stderr: file:line:column: error: message, and the path inside the document. */
 void dbio_error_print(const struct dbio_err *err);
 
 /* One function a command; cmd_*.c. */

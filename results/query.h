@@ -14,7 +14,7 @@ struct dbio_runs {
         int64_t *ids; /* rising */
 };
 
-/* RUN of the contract: an id (that run alone), or a label, `latest`, `previous` (the newest set under it, all its
+/* RUN as commands take it: an id (that run alone), or a label, `latest`, `previous` (the newest set under it, all its
  * repetitions). DBIO_USAGE where there is none; the message names labels that are near. */
 int dbio_runs_find(struct dbio_store *store, const char *text, struct dbio_runs *runs, struct dbio_err *err);
 void dbio_runs_release(struct dbio_runs *runs);

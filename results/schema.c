@@ -1,4 +1,4 @@
-/* The tables, which may change from version to version, and the views of the contract (§5), which may not. */
+/* The tables, which may change from version to version, and the views, which may not. */
 #include "results/db.h"
 
 static const char version_1[] =

@@ -15,7 +15,7 @@ struct dbio_show_options {
         bool utf8;     /* the terminal can show it: blocks in the plot */
 };
 
-/* The text of outputs.md: an answer first, then tables, at most 100 columns. Of a set, the tables are those of its
+/* What `dbio show` prints: an answer first, then tables, at most 100 columns. Of a set, the tables are those of its
  * last valid run, the answer is over all. */
 int dbio_show_text(struct dbio_store *store, const struct dbio_runs *runs, const struct dbio_show_options *options,
                    FILE *out, struct dbio_err *err);

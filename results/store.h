@@ -1,4 +1,4 @@
-/* The results database: one SQLite file of runs, read through the views of the contract (§5). Several processes may
+/* The results database: one SQLite file of runs, read through its views, whose columns stay. Several processes may
  * use one file. A store is used on one thread at a time. Times are ns. */
 #ifndef DBIO_RESULTS_STORE_H
 #define DBIO_RESULTS_STORE_H

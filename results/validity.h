@@ -1,4 +1,4 @@
-/* Whether a run may be used as evidence (design §3): the generator must not be the thing measured. */
+/* Whether a run may be used as evidence: the generator must not be the thing measured. */
 #ifndef DBIO_RESULTS_VALIDITY_H
 #define DBIO_RESULTS_VALIDITY_H
 

@@ -1,4 +1,4 @@
-/* During, after, quiet: how one stream's figures are split by another stream's episodes (design §3, Windows). Pure. */
+/* During, after, quiet: how one stream's figures are split by another stream's episodes. Pure. */
 #ifndef DBIO_RESULTS_WINDOWS_H
 #define DBIO_RESULTS_WINDOWS_H
 

@@ -36,7 +36,7 @@ void fixture_tick(struct fixture *f, uint64_t elapsed_ns);
 void fixture_finish(struct fixture *f, uint64_t duration_ns); /* of the phase */
 void fixture_end(struct fixture *f); /* of the run: complete, valid, 3 s */
 
-/* The run of outputs.md in small: label raid10, 60 s, reads of 20 ms at 400/s, a checkpoint of 0.9 s at 20 s and 40 s,
+/* A run in small: label raid10, 60 s, reads of 20 ms at 400/s, a checkpoint of 0.9 s at 20 s and 40 s,
  * under which reads fall to 200/s of 40 ms until 5 s after it began; a log with commits. */
 void fixture_example(struct fixture *f, const char *label, double speed);
 

@@ -1,4 +1,4 @@
-/* sqlserver.checkpoint: what patterns.md says that it must show. */
+/* sqlserver.checkpoint: what it must show. */
 #include "tests/unit.h"
 
 #include <math.h>
@@ -94,7 +94,7 @@ START_TEST(outstanding_pages_stay_below_the_target)
 }
 END_TEST
 
-/* An independent computation of patterns.md, Governor, with 30 ms a write against a target of 20 ms. */
+/* An independent computation of the governor, with 30 ms a write against a target of 20 ms. */
 START_TEST(governor_shrinks_and_grows_back)
 {
         struct bed bed;
@@ -232,7 +232,8 @@ START_TEST(databases_follow_each_other)
 END_TEST
 
 /* Writes of a page: a hot page is written again and again by an indirect checkpoint, once an interval by an automatic
- * one. The published pair is 29 against 9 in 10 minutes (facts §2.2); at least twice as often is asked for. */
+ * one. The published pair is 29 against 9 in 10 minutes (Grady, indirect checkpoint); at least twice as often is asked
+ * for. */
 static double hot_writes(const char *yaml)
 {
         struct bed bed;
@@ -290,7 +291,7 @@ START_TEST(indirect_writes_at_the_dirty_rate)
 }
 END_TEST
 
-/* Begin record durable before the first data write, end record after the last (facts §2.1, sequence of I/O). */
+/* Begin record durable before the first data write, end record after the last. */
 START_TEST(records_frame_the_data)
 {
         struct bed bed;

@@ -1,4 +1,4 @@
-/* The dirty-page map and gather-writes against the closed forms of facts/sqlserver §2.0. */
+/* The dirty-page map and gather-writes against their closed forms. */
 #include "tests/unit.h"
 
 #include <math.h>

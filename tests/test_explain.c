@@ -1,4 +1,4 @@
-/* What a phase would issue. Expected orders and counts are those that contract §4 describes, worked out by hand. */
+/* What a phase would issue. Expected orders and counts are worked out by hand. */
 #include "tests/unit.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Figure expressions: the contract's last item of §3. */
+/* Figure expressions. */
 #include <string.h>
 
 #include "engine/op.h"

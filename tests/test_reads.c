@@ -1,4 +1,4 @@
-/* Reads and plain I/O: what patterns.md says that they must show. */
+/* Reads and plain I/O: what they must show. */
 #include "tests/unit.h"
 
 #include <math.h>

@@ -211,7 +211,7 @@ START_TEST(words_name_sets)
 }
 END_TEST
 
-/* Contract §3: default response; over all roles; KIND may be left out where the stream has one. */
+/* The default is response; over all roles; KIND may be left out where the stream has one. */
 START_TEST(limits_take_the_runs_own_figure)
 {
         struct fixture f;

@@ -1,4 +1,4 @@
-/* The other patterns of SQL Server, and oltp.transaction: what patterns.md says that they must show. */
+/* The other patterns of SQL Server, and oltp.transaction: what they must show. */
 #include "tests/unit.h"
 
 #include <math.h>
@@ -125,7 +125,7 @@ static double lazy_share(const char *yaml, const char *map, double *pages_per_wr
         return pages / n;
 }
 
-/* pages/s = dirty share x reads (facts §2.3); all runs of single pages of density q have the mean 1/(1-q). */
+/* pages/s = dirty share x reads; all runs of single pages of density q have the mean 1/(1-q). */
 START_TEST(lazy_writer_follows_the_reads)
 {
         double mean;

@@ -1,5 +1,5 @@
 /* The store and the recorder. Expected values are sums and percentiles made by hand from the records fed in, or the
- * contract's own text (§5). */
+ * promised names of views and columns. */
 #include "tests/unit.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #define READ DBIO_READ, DBIO_ROLE_DATA_READ
 
-/* Contract §5, word for word; {same} and the like written out. */
+/* The views that stay; {same} and the like written out. */
 static const struct {
         const char *view, *columns;
 } views[] = {

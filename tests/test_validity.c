@@ -1,4 +1,4 @@
-/* The rule of design §3: p99 of lag or of the loop's turn over 100 us and over 10 % of the median service; foreign I/O
+/* The rule: p99 of lag or of the loop's turn over 100 us and over 10 % of the median service; foreign I/O
  * over 10 % on devices. */
 #include "tests/unit.h"
 

@@ -1,4 +1,4 @@
-/* During, after, quiet (design §3, Windows). Series made by hand; the expected cuts, times and rates are worked out in
+/* During, after, quiet. Series made by hand; the expected cuts, times and rates are worked out in
  * the comments. */
 #include "tests/unit.h"
 

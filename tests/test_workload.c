@@ -1,4 +1,4 @@
-/* Loading and resolving. Expected values: the contract's §3 and its example; presets: sqlserver.log_write's table. */
+/* Loading and resolving. Expected values: the example written out; presets: sqlserver.log_write's table. */
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
