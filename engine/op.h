@@ -36,7 +36,7 @@ enum dbio_role {
 };
 
 enum dbio_op_flag {
-        DBIO_OP_BARRIER = 1,  /* waits for every earlier op of its stream, and every later one waits for it */
+        DBIO_OP_BARRIER = 1,  /* waits for every earlier op of its source, and every later one waits for it */
         DBIO_OP_DSYNC = 2,    /* write-through, however the backend does it */
         DBIO_OP_FUA = 4,      /* as recorded in a trace */
         DBIO_OP_DATASYNC = 8, /* an fsync that is fdatasync */
