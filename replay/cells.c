@@ -74,6 +74,19 @@ static const char *short_key(const char *keys, char key[DBIO_STUDY_KEY_SIZE])
         return dot ? dot + 1 : key;
 }
 
+static void name_cell(struct dbio_cell *cell, char *const *axes, unsigned naxes)
+{
+        char key[DBIO_STUDY_KEY_SIZE];
+        size_t size;
+        FILE *name;
+
+        free(cell->name);
+        name = open_memstream(&cell->name, &size);
+        for (unsigned a = 0; a < naxes; a++)
+                fprintf(name, "%s%s=%s", a ? "," : "", short_key(axes[a], key), cell->values[a]);
+        fclose(name);
+}
+
 static int read_axes(struct dbio_plan *plan, const struct dbio_node *axes, struct dbio_err *err)
 {
         unsigned long total = 1;
@@ -90,8 +103,6 @@ static int read_axes(struct dbio_plan *plan, const struct dbio_node *axes, struc
         plan->cells = calloc(total, sizeof *plan->cells);
         for (unsigned i = 0; i < plan->ncells; i++) {
                 struct dbio_cell *cell = &plan->cells[i];
-                size_t size;
-                FILE *name = open_memstream(&cell->name, &size);
                 unsigned rest = i;
                 cell->nvalues = axes->n;
                 cell->values = calloc(axes->n, sizeof *cell->values);
@@ -101,10 +112,7 @@ static int read_axes(struct dbio_plan *plan, const struct dbio_node *axes, struc
                         add_value(cell, axes->keys[a]->text, value);
                         cell->values[a] = flow_text(value);
                 }
-                char key[DBIO_STUDY_KEY_SIZE];
-                for (unsigned a = 0; a < axes->n; a++)
-                        fprintf(name, "%s%s=%s", a ? "," : "", short_key(axes->keys[a]->text, key), cell->values[a]);
-                fclose(name);
+                name_cell(cell, plan->axes, plan->naxes);
         }
         return 0;
 }
@@ -187,23 +195,95 @@ int dbio_plan_read(struct dbio_plan *plan, const struct dbio_workload *workload,
         return 0;
 }
 
+static void release_cell(struct dbio_cell *cell)
+{
+        for (unsigned k = 0; k < cell->nvalues; k++)
+                free(cell->values[k]);
+        for (unsigned k = 0; k < cell->nsets; k++) {
+                free((char *)cell->sets[k].key);
+                free((char *)cell->sets[k].value);
+        }
+        for (unsigned k = 0; k < cell->nbindings; k++)
+                free(cell->bindings[k]);
+        free(cell->values);
+        free(cell->sets);
+        free(cell->bindings);
+        free(cell->name);
+}
+
+/* Of an axis over clusters only the first value's cells are kept, and not the axis. */
+static void drop_clusters(struct dbio_plan *plan)
+{
+        unsigned axis = 0, kept = 0;
+
+        while (axis < plan->naxes && !strstr(plan->axes[axis], ".layout.cluster"))
+                axis++;
+        if (axis == plan->naxes)
+                return;
+        char *first = strdup(plan->cells[0].values[axis]);
+        for (unsigned i = 0; i < plan->ncells; i++) {
+                struct dbio_cell cell = plan->cells[i];
+                if (strcmp(cell.values[axis], first)) {
+                        release_cell(&cell);
+                        continue;
+                }
+                free(cell.values[axis]);
+                memmove(&cell.values[axis], &cell.values[axis + 1], (--cell.nvalues - axis) * sizeof *cell.values);
+                plan->cells[kept++] = cell;
+        }
+        plan->ncells = kept;
+        free(first);
+        free(plan->axes[axis]);
+        memmove(&plan->axes[axis], &plan->axes[axis + 1], (--plan->naxes - axis) * sizeof *plan->axes);
+}
+
+static struct dbio_cell on_filesystem(const struct dbio_cell *from, const struct dbio_workload *workload,
+                                      const char *name, const char *folder)
+{
+        struct dbio_cell cell = {.nvalues = from->nvalues + 1, .nsets = from->nsets, .nbindings = workload->ntargets};
+
+        cell.values = calloc(cell.nvalues, sizeof *cell.values);
+        cell.sets = calloc(cell.nsets + 1, sizeof *cell.sets);
+        cell.bindings = calloc(cell.nbindings + 1, sizeof *cell.bindings);
+        for (unsigned k = 0; k < from->nvalues; k++)
+                cell.values[k] = strdup(from->values[k]);
+        cell.values[from->nvalues] = strdup(name);
+        for (unsigned k = 0; k < from->nsets; k++)
+                cell.sets[k] = (struct dbio_set){strdup(from->sets[k].key), strdup(from->sets[k].value)};
+        for (unsigned k = 0; k < workload->ntargets; k++)
+                if (asprintf(&cell.bindings[k], "%s=%s/%s", workload->targets[k].name, folder,
+                             workload->targets[k].name) < 0)
+                        abort();
+        return cell;
+}
+
+int dbio_plan_over_filesystems(struct dbio_plan *plan, const struct dbio_workload *workload, const char *const *names,
+                               unsigned n, const char *folder, struct dbio_err *err)
+{
+        if (!plan->naxes)
+                return dbio_err_set(err, DBIO_USAGE,
+                                    "--make-filesystems goes with a study of axes, not with cases or find");
+        drop_clusters(plan);
+        struct dbio_cell *cells = calloc((size_t)plan->ncells * n + 1, sizeof *cells);
+        plan->axes = realloc(plan->axes, (plan->naxes + 2) * sizeof *plan->axes);
+        plan->axes[plan->naxes++] = strdup("filesystem");
+        for (unsigned i = 0; i < plan->ncells; i++) {
+                for (unsigned k = 0; k < n; k++) {
+                        cells[i * n + k] = on_filesystem(&plan->cells[i], workload, names[k], folder);
+                        name_cell(&cells[i * n + k], plan->axes, plan->naxes);
+                }
+                release_cell(&plan->cells[i]);
+        }
+        free(plan->cells);
+        plan->cells = cells;
+        plan->ncells *= n;
+        return 0;
+}
+
 void dbio_plan_release(struct dbio_plan *plan)
 {
-        for (unsigned i = 0; i < plan->ncells; i++) {
-                struct dbio_cell *cell = &plan->cells[i];
-                for (unsigned k = 0; k < cell->nvalues; k++)
-                        free(cell->values[k]);
-                for (unsigned k = 0; k < cell->nsets; k++) {
-                        free((char *)cell->sets[k].key);
-                        free((char *)cell->sets[k].value);
-                }
-                for (unsigned k = 0; k < cell->nbindings; k++)
-                        free(cell->bindings[k]);
-                free(cell->values);
-                free(cell->sets);
-                free(cell->bindings);
-                free(cell->name);
-        }
+        for (unsigned i = 0; i < plan->ncells; i++)
+                release_cell(&plan->cells[i]);
         for (unsigned a = 0; a < plan->naxes; a++)
                 free(plan->axes[a]);
         free(plan->axes);

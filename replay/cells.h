@@ -30,6 +30,10 @@ struct dbio_plan {
 
 /* DBIO_USAGE where the workload has no study. The workload has been checked, so the map has its right shape. */
 int dbio_plan_read(struct dbio_plan *plan, const struct dbio_workload *workload, struct dbio_err *err);
+/* A last axis of file systems in place of an axis over `layout.cluster`: cell i is on the one of number i % n, and every
+ * target is a file in folder. DBIO_USAGE for cases and find. */
+int dbio_plan_over_filesystems(struct dbio_plan *plan, const struct dbio_workload *workload, const char *const *names,
+                               unsigned n, const char *folder, struct dbio_err *err);
 void dbio_plan_release(struct dbio_plan *plan);
 
 #endif

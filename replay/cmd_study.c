@@ -6,12 +6,13 @@
 
 #include "engine/units.h"
 #include "replay/command.h"
+#include "replay/filesystems.h"
 #include "replay/session.h"
 #include "replay/sessioninfo.h"
 #include "replay/study.h"
 #include "results/manage.h"
 
-#define SECOND ((uint64_t)1000000000)
+#define SECOND      ((uint64_t)1000000000)
 #define QUICK_SHARE 20u /* --quick: a twentieth of each phase, at least two seconds */
 
 static const char *label_of(const struct dbio_study_run *study)
@@ -76,7 +77,8 @@ int dbio_study_run_cell(struct dbio_study_run *study, unsigned number, const str
         int code = dbio_session_open(&session, study->source, study->line, &extra, err);
         if (!code) {
                 study->simulated = session.simulated;
-                snprintf(label, sizeof label, "%s/%s", label_of(study) ? label_of(study) : session.demand.name, cell->name);
+                snprintf(label, sizeof label, "%s/%s", label_of(study) ? label_of(study) : session.demand.name,
+                         cell->name);
                 if (!*set_id && study->study_id)
                         code = dbio_study_cell_runs(study->store, study->study_id, number, set_id, &runs, err);
                 bool fresh = !*set_id;
@@ -135,27 +137,41 @@ static int warm_up(struct dbio_study_run *study, struct dbio_err *err)
         return dbio_runs_remove(study->store, &runs, err);
 }
 
+/* One cell, unless it has that many runs already. */
+static int run_once(struct dbio_study_run *study, unsigned number, unsigned repetition, struct dbio_err *err)
+{
+        struct dbio_cell *cell = &study->plan.cells[number];
+        int64_t set_id = 0, run_id;
+        unsigned runs;
+
+        if (dbio_study_cell_runs(study->store, study->study_id, number, &set_id, &runs, err))
+                return -1;
+        if (runs > repetition)
+                return 0;
+        print_eta(study, cell);
+        int code = dbio_study_run_cell(study, number, cell, &set_id, &run_id, err);
+        return code == DBIO_INVALID ? DBIO_OK : code;
+}
+
+/* Of file systems one is made after the other, and each has its cells' runs before the next is. */
 static int run_cells(struct dbio_study_run *study, uint64_t seed, struct dbio_err *err)
 {
-        unsigned n = study->plan.ncells, *order = calloc(n + 1, sizeof *order);
-        int code = warm_up(study, err);
+        unsigned n = study->plan.ncells, *order = calloc(n + 1, sizeof *order),
+                 turns = study->filesystems ? DBIO_FILESYSTEMS : 1;
+        int code = study->filesystems ? 0 : warm_up(study, err);
 
         for (unsigned r = 0; !code && r < study->repetitions; r++) {
                 for (unsigned i = 0; i < n; i++)
                         order[i] = i;
                 shuffle(order, n, seed + r);
-                for (unsigned i = 0; !code && i < n; i++) {
-                        struct dbio_cell *cell = &study->plan.cells[order[i]];
-                        int64_t set_id = 0, run_id;
-                        unsigned runs;
-                        if (dbio_study_cell_runs(study->store, study->study_id, order[i], &set_id, &runs, err))
-                                code = -1;
-                        if (code || runs > r)
-                                continue;
-                        print_eta(study, cell);
-                        code = dbio_study_run_cell(study, order[i], cell, &set_id, &run_id, err);
-                        if (code == DBIO_INVALID)
-                                code = DBIO_OK;
+                for (unsigned turn = 0; !code && turn < turns; turn++) {
+                        int made = study->filesystems ? dbio_filesystems_make(study->filesystems, turn, err) : 1;
+                        code = made < 0 ? -1 : 0;
+                        for (unsigned i = 0; !code && made && i < n; i++)
+                                if (order[i] % turns == turn)
+                                        code = run_once(study, order[i], r, err);
+                        if (!made)
+                                study->runs_left -= study->runs_left < n / turns ? study->runs_left : n / turns;
                 }
         }
         free(order);
@@ -197,6 +213,8 @@ static char *plan_text(const struct dbio_study_run *study, const struct dbio_wor
         fprintf(out, "%s%s", workload->resolved, study->nquick ? "quick\n" : "");
         for (unsigned i = 0; i < given->n; i++)
                 fprintf(out, "%s\n", given->values[i]);
+        if (study->filesystems)
+                fprintf(out, "file systems on %s\n", dbio_cmdline_value(study->line, DBIO_OPT_MAKE_FILESYSTEMS));
         fclose(out);
         return text;
 }
@@ -211,7 +229,8 @@ static int begin(struct dbio_study_run *study, const struct dbio_workload *workl
                 .naxes = study->plan.naxes,
                 .axes = (const char *const *)study->plan.axes,
         };
-        int code = dbio_study_begin(study->store, &info, dbio_cmdline_has(study->line, DBIO_OPT_RESUME), &study->study_id, err);
+        int code = dbio_study_begin(study->store, &info, dbio_cmdline_has(study->line, DBIO_OPT_RESUME),
+                                    &study->study_id, err);
 
         free(text);
         for (unsigned i = 0; !code && i < study->plan.ncells; i++) {
@@ -233,30 +252,54 @@ static bool binds_simulated(const struct dbio_study_run *study)
 
         if (given->n)
                 return strstr(given->values[0], "=sim:") != NULL;
-        return study->plan.ncells && study->plan.cells[0].nbindings && strstr(study->plan.cells[0].bindings[0], "=sim:");
+        return study->plan.ncells && study->plan.cells[0].nbindings &&
+               strstr(study->plan.cells[0].bindings[0], "=sim:");
 }
 
 static void announce(const struct dbio_study_run *study)
 {
         if (study->plan.find_key) {
-                fprintf(stderr, "study: the most of %s that holds, from %s on\n", study->plan.find_key, study->plan.find_own);
+                fprintf(stderr, "study: the most of %s that holds, from %s on\n", study->plan.find_key,
+                        study->plan.find_own);
                 return;
         }
         fprintf(stderr, "study: %u cells, %u runs", study->plan.ncells, study->runs_left);
-        print_span(", ", study->runs_left * study->planned_ns +
-                                 (study->runs_left ? study->runs_left - 1 : 0) * (study->nquick ? 0 : study->plan.pause_ns));
+        print_span(", ", study->runs_left * study->planned_ns + (study->runs_left ? study->runs_left - 1 : 0) *
+                                                                        (study->nquick ? 0 : study->plan.pause_ns));
         fprintf(stderr, " of I/O in all%s\n", study->simulated ? ", less in virtual time" : "");
 }
 
-int dbio_cmd_study(const struct dbio_cmdline *line, struct dbio_err *err)
+/* With --make-filesystems: the cells over these, and --create, as their files are made anew. */
+static int prepare_filesystems(struct dbio_study_run *study, struct dbio_filesystems *filesystems,
+                               struct dbio_cmdline *line, const struct dbio_workload *workload, struct dbio_err *err)
 {
+        if (!dbio_cmdline_has(line, DBIO_OPT_MAKE_FILESYSTEMS))
+                return 0;
+        if (dbio_cmdline_has(line, DBIO_OPT_TARGET))
+                return dbio_err_set(err, DBIO_USAGE, "--make-filesystems binds all targets: leave --target");
+        if (!dbio_cmdline_has(line, DBIO_OPT_DRY_RUN) && dbio_filesystems_open(filesystems, line, err))
+                return -1;
+        study->filesystems = filesystems;
+        static const char *flag = "";
+        line->options[DBIO_OPT_DESTROY].n = 0; /* was for the device; what the runs bind are new files */
+        line->options[DBIO_OPT_CREATE] = (struct dbio_option_value){1, &flag};
+        return dbio_plan_over_filesystems(&study->plan, workload, dbio_filesystem_names, DBIO_FILESYSTEMS,
+                                          filesystems->mount, err);
+}
+
+int dbio_cmd_study(const struct dbio_cmdline *given, struct dbio_err *err)
+{
+        struct dbio_cmdline copy = *given, *line = &copy;
+        struct dbio_filesystems filesystems = {.loop = -1};
         struct dbio_study_run study = {.line = line, .source = line->arguments[0]};
         struct dbio_demand demand = {0};
         uint64_t repetitions;
         int code = -1;
 
-        if (dbio_parse_count(dbio_cmdline_value(line, DBIO_OPT_REPEAT), &repetitions, err) || !repetitions || repetitions > 64)
-                return dbio_err_set(err, DBIO_USAGE, "--repeat %s: 1 to 64 is right", dbio_cmdline_value(line, DBIO_OPT_REPEAT));
+        if (dbio_parse_count(dbio_cmdline_value(line, DBIO_OPT_REPEAT), &repetitions, err) || !repetitions ||
+            repetitions > 64)
+                return dbio_err_set(err, DBIO_USAGE, "--repeat %s: 1 to 64 is right",
+                                    dbio_cmdline_value(line, DBIO_OPT_REPEAT));
         study.repetitions = (unsigned)repetitions;
         if (dbio_demand_open(&demand, study.source, line, NULL, 0, err))
                 return -1;
@@ -264,7 +307,8 @@ int dbio_cmd_study(const struct dbio_cmdline *line, struct dbio_err *err)
                 dbio_err_set(err, DBIO_USAGE, "a study needs a workload");
                 goto out;
         }
-        if (dbio_plan_read(&study.plan, &demand.workload, err))
+        if (dbio_plan_read(&study.plan, &demand.workload, err) ||
+            prepare_filesystems(&study, &filesystems, line, &demand.workload, err))
                 goto out;
         read_phases(&study, &demand.workload);
         if (dbio_store_open(&study.store, dbio_database_path(line), DBIO_STORE_CREATE, err) ||
@@ -283,6 +327,7 @@ int dbio_cmd_study(const struct dbio_cmdline *line, struct dbio_err *err)
         if (code == DBIO_OK && study.invalid)
                 code = DBIO_INVALID;
 out:
+        dbio_filesystems_close(&filesystems);
         dbio_store_close(study.store);
         for (unsigned i = 0; i < study.nquick; i++) {
                 free((char *)study.quick[i].key);

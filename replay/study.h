@@ -21,6 +21,7 @@ struct dbio_study_run {
         struct dbio_set *quick;
         uint64_t planned_ns;       /* length of one run, by its phases; 0 = not known */
         unsigned runs_left, runs_done;
+        struct dbio_filesystems *filesystems; /* NULL: none are made */
         bool simulated, invalid;   /* invalid: some run was */
 };
 

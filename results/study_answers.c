@@ -11,7 +11,7 @@
 #include "results/text.h"
 
 #define KNEE         1.05 /* a later value counts where it is so much more */
-#define BEYOND 1.25       /* so much further must have been tried */
+#define BEYOND       1.25 /* so much further must have been tried */
 #define DEVICE_LIMIT 1.10 /* the device is the limit where another one gains so much */
 #define BAR          40   /* columns of the longest bar */
 #define LINES_MAX    20u  /* of a scaling curve */
@@ -95,7 +95,7 @@ static void fit_usl(const double *n, const double *x, unsigned count, struct dbi
 {
         double *t = calloc(count, sizeof *t), *y = calloc(count, sizeof *y);
 
-        for (double b = 0; b < 0.1; b = b > 0 ? b * 1.5 : 1e-6) {
+        for (double b = 0; b<0.1; b = b> 0 ? b * 1.5 : 1e-6) {
                 double rate = x[0] / n[0], p, q;
                 for (unsigned turn = 0, steady = 0; turn < 20 && !steady; turn++) {
                         for (unsigned i = 0; i < count; i++) {
@@ -108,7 +108,8 @@ static void fit_usl(const double *n, const double *x, unsigned count, struct dbi
                         steady = fabs(1 / p / rate - 1) < 1e-6;
                         rate = 1 / p;
                         if (q >= 0)
-                                keep_better(best, (struct dbio_study_curve){DBIO_STUDY_USL, rate, q / p, b, 0, 0}, n, x, count);
+                                keep_better(best, (struct dbio_study_curve){DBIO_STUDY_USL, rate, q / p, b, 0, 0}, n, x,
+                                            count);
                 }
         }
         free(t);
@@ -119,10 +120,13 @@ void dbio_study_curve_fit(const double *n, const double *x, unsigned count, stru
 {
         double *logs = calloc(count, sizeof *logs), p, q, most = 0;
 
-        *curve = (struct dbio_study_curve){.shape = DBIO_STUDY_CEILING, .rate = x[0] / n[0], .a = INFINITY, .residual = INFINITY};
+        *curve = (struct dbio_study_curve){
+                .shape = DBIO_STUDY_CEILING, .rate = x[0] / n[0], .a = INFINITY, .residual = INFINITY};
         for (unsigned split = count; split; split--)
-                keep_better(curve, (struct dbio_study_curve){DBIO_STUDY_CEILING, factor(n, x, 0, split),
-                                                             split < count ? factor(NULL, x, split, count) : INFINITY, 0, 0, 0},
+                keep_better(curve,
+                            (struct dbio_study_curve){DBIO_STUDY_CEILING, factor(n, x, 0, split),
+                                                      split < count ? factor(NULL, x, split, count) : INFINITY, 0, 0,
+                                                      0},
                             n, x, count);
         for (unsigned i = 0; i < count; i++)
                 logs[i] = log(n[i]);
@@ -326,6 +330,8 @@ void dbio_study_print_bars(const struct dbio_study_state *study, FILE *out)
                 }
                 for (unsigned k = 0; k < study->ncolumns; k++) {
                         char text[DBIO_NUMBER_SIZE];
+                        if (isnan(best[k]))
+                                continue;
                         fprintf(out, "    %-24.24s %8.8s %9s ", k ? "" : study->rows[r]->stream, study->columns[k],
                                 dbio_number_short(text, sizeof text,
                                                   metric == DBIO_STUDY_MIB_PER_S ? best[k] * 1.048576 : best[k]));
@@ -333,8 +339,7 @@ void dbio_study_print_bars(const struct dbio_study_state *study, FILE *out)
                                 metric == DBIO_STUDY_IOPS        ? "IOPS"
                                 : metric == DBIO_STUDY_MIB_PER_S ? "MB/s"
                                                                  : "ms");
-                        if (!isnan(best[k]))
-                                print_bar(out, best[k] / most);
+                        print_bar(out, best[k] / most);
                         fputc('\n', out);
                 }
         }

@@ -8,8 +8,8 @@
 #include "results/query.h"
 
 #define DBIO_STUDY_COLUMNS 12u
-#define DBIO_STUDY_AXES 6u
-#define DBIO_STUDY_RUNS 64u
+#define DBIO_STUDY_AXES    6u
+#define DBIO_STUDY_RUNS    64u
 
 /* What a row of the matrix is judged by. */
 enum dbio_study_metric { DBIO_STUDY_IOPS, DBIO_STUDY_MIB_PER_S, DBIO_STUDY_MEAN_MS };
@@ -25,7 +25,7 @@ struct dbio_study_cell {
         unsigned nruns;
         bool simulated;
         struct dbio_figure_rows runs[DBIO_STUDY_RUNS];
-        char *note;                   /* what the first run says of its targets' layouts; NULL = nothing */
+        char *note; /* what the first run says of its targets' layouts; NULL = nothing */
         unsigned nlimits;
         struct dbio_study_limit *limits; /* of the first run */
 };
@@ -38,8 +38,8 @@ struct dbio_study_state {
         struct dbio_study_cell *cells;
         unsigned ncolumns, ncombinations;
         const char *columns[DBIO_STUDY_COLUMNS];
-        int width;     /* of a column */
-        bool scaling;  /* one axis of numbers: printed downwards, with a curve */
+        int width;    /* of a column */
+        bool scaling; /* one axis of numbers: printed downwards, with a curve */
         unsigned nrows;
         const struct dbio_run_figures **rows; /* every phase, stream and kind that some cell has */
 };
@@ -61,11 +61,12 @@ bool dbio_study_better(enum dbio_study_metric metric, double a, double b);
 /* The number that a value begins with (`16`, `2_000/s`, `64K`); false where it begins with none. */
 bool dbio_study_number(const char *text, double *number);
 
-/* A list of one is shown without its brackets: moves *value behind the first and returns the length without the other. */
+/* A list of one is shown without its brackets: moves *value behind the first and returns the length without the other.
+ */
 int dbio_study_bare(const char **value);
 
-/* Scaling over one axis of numbers, from ascending n and what was reached at each (both > 0, count >= 3): of three shapes
- * the one that fits best. Pure. */
+/* Scaling over one axis of numbers, from ascending n and what was reached at each (both > 0, count >= 3): of three
+ * shapes the one that fits best. Pure. */
 enum dbio_study_shape {
         DBIO_STUDY_CEILING, /* rate n, at most a: each adds the same until something is full */
         DBIO_STUDY_LOG,     /* rate + a ln n: each adds less */
@@ -75,7 +76,8 @@ struct dbio_study_curve {
         enum dbio_study_shape shape;
         double rate, a, b;
         double residual; /* root mean square of the relative differences */
-        unsigned knee;   /* first index from which no later value is 5 % more, of those with n a quarter beyond; else last */
+        unsigned knee; /* first index from which no later value is 5 % more, of those with n a quarter beyond; else last
+                        */
 };
 void dbio_study_curve_fit(const double *n, const double *x, unsigned count, struct dbio_study_curve *curve);
 

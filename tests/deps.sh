@@ -2,7 +2,7 @@
 # Installs the Debian packages that building and testing need and that are missing, and says which.
 set -eu
 want="gcc pkg-config libc6-dev libaio-dev liburing-dev libyaml-dev libsqlite3-dev libjansson-dev libblkid-dev libmount-dev libssl-dev
-zlib1g-dev libexpat1-dev libjs-chart.js check sqlite3"
+zlib1g-dev libexpat1-dev libjs-chart.js check sqlite3 e2fsprogs xfsprogs"
 missing=
 for package in $want; do
         dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
