@@ -221,6 +221,7 @@ static int equip(struct dbio_run *run, struct dbio_phase *phase, struct gear *ge
                 finite += dbio_pacer_left(run->workers[i].pacer, true);
         }
         atomic_store(&run->crew->finite_left, finite);
+        run->crew->max_spinning = run->ncpus - 1; /* one CPU at least is for the store and all that is not ours */
         run->crew->ends_with_finite = finite && phase->duration_ns == UINT64_MAX && phase->ops == UINT64_MAX;
         run->active = gear->placement.nworkers;
         if (run->options.opslog && phase->record)

@@ -8,15 +8,12 @@
 #include <sys/mman.h>
 #include <time.h>
 
-static uint64_t guard_of(const struct dbio_run *run, unsigned worker)
+static uint64_t guard_of(const struct dbio_run *run)
 {
         static const uint64_t guards_ns[] = {
                 [DBIO_PACING_PRECISE] = 50000, [DBIO_PACING_BALANCED] = 30000, [DBIO_PACING_FRUGAL] = 0};
 
-        /* one CPU at least is for the store and all that is not ours */
-        if (run->clock->is_virtual || worker + 1 >= run->ncpus)
-                return 0;
-        return guards_ns[run->options.pacing];
+        return run->clock->is_virtual || run->ncpus < 2 ? 0 : guards_ns[run->options.pacing];
 }
 
 static void init_worker(struct dbio_run *run, unsigned number)
@@ -28,7 +25,7 @@ static void init_worker(struct dbio_run *run, unsigned number)
         worker->clock = run->clock;
         worker->targets = run->targets;
         worker->stop = run->options.stop;
-        worker->guard_ns = guard_of(run, number);
+        worker->guard_ns = guard_of(run);
         worker->timeout_ns = run->options.timeout_ns;
         worker->max_errors = run->options.max_errors;
         worker->null_payload = run->options.null_payload;

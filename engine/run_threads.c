@@ -2,6 +2,7 @@
 #include "engine/run_inside.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -22,7 +23,11 @@ static void *worker_thread(void *argument)
         struct dbio_worker *worker = argument;
         struct dbio_run *run = worker->user;
         unsigned seen = 0;
+        sigset_t all;
 
+        /* signals are the main thread's: a worker's wait is not for them to cut short */
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, NULL);
         /* the default slack of 50 us would be added to every wait */
         prctl(PR_SET_TIMERSLACK, 1ul);
         for (;;) {

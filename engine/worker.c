@@ -398,6 +398,20 @@ static bool given_up(struct dbio_worker *w)
 
 /* --- the loop ----------------------------------------------------------------------------------------------------- */
 
+/* Spinning needs one of the crew's permits: never all CPUs at once. */
+static bool may_spin(struct dbio_worker *w, bool wanted)
+{
+        if (wanted == w->spinning)
+                return wanted;
+        if (!wanted || atomic_fetch_add_explicit(&w->crew->spinning, 1, memory_order_relaxed) >= w->crew->max_spinning) {
+                atomic_fetch_sub_explicit(&w->crew->spinning, 1, memory_order_relaxed);
+                w->spinning = false;
+        } else {
+                w->spinning = true;
+        }
+        return w->spinning;
+}
+
 /* Until when to wait, absolute; 0 = not at all. */
 static uint64_t wait_until(struct dbio_worker *w, uint64_t here_ns)
 {
@@ -405,10 +419,11 @@ static uint64_t wait_until(struct dbio_worker *w, uint64_t here_ns)
 
         if (wake <= here_ns)
                 return 0;
-        if (wake != UINT64_MAX && w->guard_ns) {
-                if (wake - here_ns <= w->guard_ns)
+        if (w->guard_ns) {
+                if (may_spin(w, wake - here_ns <= w->guard_ns))
                         return 0;
-                wake -= w->guard_ns;
+                if (wake != UINT64_MAX && wake - here_ns > w->guard_ns)
+                        wake -= w->guard_ns;
         }
         until = wake;
         if (!w->closed && w->end_ns < until)
@@ -484,6 +499,7 @@ void dbio_worker_run(struct dbio_worker *w)
         await_start(w);
         loop(w);
         w->abandoned = dbio_pacer_inflight(w->pacer) > 0;
+        may_spin(w, false);
         publish_left(w);
         dbio_pacer_finish(w->pacer, w->now_ns);
         dbio_metrics_finish(w->metrics);

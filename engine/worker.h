@@ -31,6 +31,8 @@ enum dbio_stop {
 struct dbio_crew {
         _Alignas(64) _Atomic int stop;           /* enum dbio_stop; the first cause stays */
         _Alignas(64) _Atomic unsigned finite_left; /* lanes of finite streams that are not at their end */
+        _Alignas(64) _Atomic unsigned spinning;  /* workers that do */
+        unsigned max_spinning;
         bool ends_with_finite;                   /* the phase has neither duration nor ops, but a finite stream */
         _Alignas(64) _Atomic uint64_t errors;
         struct dbio_pace pace;
@@ -85,7 +87,7 @@ struct dbio_worker {
         uint64_t now_ns, check_ns;
         uint64_t lost_ns;                        /* when an op was found that had timed out */
         unsigned left, finite_left;
-        bool closed;
+        bool closed, spinning;
         unsigned limit;                          /* ios in a call, for now */
         unsigned ncarried;
         struct dbio_io *batch[64];
