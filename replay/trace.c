@@ -100,16 +100,17 @@ void dbio_trace_formats_print(FILE *out)
 {
         fprintf(out, "TRACES, for `dbio run FORMAT:FILE` and `dbio import FORMAT FILE...`; `auto` recognises them\n");
         for (const struct dbio_trace_format *const *format = dbio_trace_formats; *format; format++) {
-                fprintf(out, "%-14s %s\n", (*format)->name, (*format)->summary);
+                fprintf(out, "%-16s %s\n", (*format)->name, (*format)->summary);
                 if ((*format)->spec)
-                        fprintf(out, "%-14s = csv:%s\n", "", (*format)->spec);
+                        fprintf(out, "%-16s = csv:%s\n", "", (*format)->spec);
         }
         fputs("\nAny other table: csv:SPEC, with a comma between the parts of SPEC\n"
-              "time=COL:UNIT      when it was issued; s ms us ns 100ns; COL is a number from 1 or a name of the first line\n"
+              "time=COL:UNIT      when it was issued; s ms us ns 100ns; COL is a number from 1, or a name of the first line, or\n"
+              "                   NUMBER|NAME: the name where the first line has it\n"
               "end=COL:UNIT       when it was completed, instead (needs latency)\n"
               "offset=COL:UNIT    bytes, sectors (512 bytes) or a number of bytes\n"
               "length=COL:UNIT    likewise\n"
-              "op=COL[:R/W/T/F]   words of reads, writes, trims and flushes; without them by their first letter\n"
+              "op=COL[:R/W/T/F]   words of reads, writes, trims and flushes; several joined by |; without them by first letter\n"
               "device=COL[+COL]   one target each value, joined by a dot\n"
               "latency=COL:UNIT   from issue to completion\n"
               "separator=comma|semicolon|tab|blank    header=LINES (left out)\n", out);

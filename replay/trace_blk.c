@@ -9,6 +9,7 @@
 #define NONE UINT32_MAX
 #define AGE 24576u       /* steps after which an I/O is given without one: well inside of the sort window */
 #define REMAPS 64u
+#define MERGED 128u      /* that were merged into one request, whose completion is theirs */
 
 struct open_io {
         struct dbio_trace_event event;
@@ -29,7 +30,8 @@ struct dbio_blk {
         } remaps[REMAPS];        /* of which the I/O itself was seen above */
         unsigned nremaps;
         bool ended;
-        struct dbio_trace_event ready;
+        struct dbio_trace_event ready[MERGED];
+        unsigned nready, at_ready;
 };
 
 struct dbio_blk *dbio_blk_new(void)
@@ -169,8 +171,24 @@ static void take_remap(struct dbio_blk *blk, struct dbio_trace_input *input, con
         blk->remaps[blk->nremaps++ % REMAPS] = (struct remap){.sector = step->sector, .bytes = step->bytes, .device = device};
 }
 
-/* 1: an event is ready. */
-static int take_step(struct dbio_blk *blk, struct dbio_trace_input *input, const struct dbio_blk_step *step)
+/* The I/O at this place, and those behind it that went with it in one request. */
+static void complete(struct dbio_blk *blk, const struct dbio_blk_step *step, uint32_t device)
+{
+        uint64_t sector = step->sector, left = step->bytes;
+        uint32_t at;
+
+        while (left && blk->nready < MERGED && (at = find(blk, device, sector)) != NONE && blk->ios[at].event.length <= left) {
+                struct dbio_trace_event *event = &blk->ready[blk->nready++];
+                *event = blk->ios[at].event;
+                if (step->t_ns >= event->t_ns)
+                        event->latency_ns = step->t_ns - event->t_ns;
+                left -= event->length;
+                sector += event->length / 512;
+                unlink_io(blk, at);
+        }
+}
+
+static void take_step(struct dbio_blk *blk, struct dbio_trace_input *input, const struct dbio_blk_step *step)
 {
         uint32_t device, at;
         struct dbio_trace_event event;
@@ -178,41 +196,34 @@ static int take_step(struct dbio_blk *blk, struct dbio_trace_input *input, const
         blk->steps++;
         if (step->action == 'A') {
                 take_remap(blk, input, step);
-                return 0;
+                return;
         }
         device = device_of(input, step->major, step->minor);
         if (step->action == 'C') {
-                at = step->bytes ? find(blk, device, step->sector) : NONE;
-                if (at == NONE || blk->ios[at].event.length > step->bytes)
-                        return 0;
-                blk->ready = blk->ios[at].event;
-                if (step->t_ns >= blk->ready.t_ns)
-                        blk->ready.latency_ns = step->t_ns - blk->ready.t_ns;
-                unlink_io(blk, at);
-                return 1;
+                complete(blk, step, device);
+                return;
         }
         if (step->action != (blk->issued ? 'D' : 'Q'))
-                return 0;
+                return;
         if (!step->bytes && !step->flush) {
                 dbio_trace_skip(input, "events of no bytes");
-                return 0;
+                return;
         }
         make_event(step, device, &event);
         if (event.kind == DBIO_FSYNC) {
-                blk->ready = event;
-                return 1;
+                blk->ready[blk->nready++] = event;
+                return;
         }
         at = find(blk, device, step->sector);
         if (blk->issued && at != NONE && blk->ios[at].event.length == event.length && blk->ios[at].event.kind == event.kind) {
                 dbio_trace_skip(input, "issued again without a completion (requeued)");
-                return 0;
+                return;
         }
         if (!blk->issued && is_remapped(blk, step, device)) {
                 dbio_trace_skip(input, "queued again on the device below (remapped)");
-                return 0;
+                return;
         }
         link_io(blk, &event);
-        return 0;
 }
 
 int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input,
@@ -222,6 +233,11 @@ int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input,
         struct dbio_blk_step now;
 
         for (;;) {
+                if (blk->at_ready < blk->nready) {
+                        *event = blk->ready[blk->at_ready++];
+                        return 1;
+                }
+                blk->at_ready = blk->nready = 0;
                 if (give_oldest(blk, event))
                         return 1;
                 if (blk->ended)
@@ -239,9 +255,6 @@ int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input,
                         return dbio_err_locate(err, input->paths[now.file < input->npaths ? now.file : 0],
                                                input->format->binary ? 0 : (unsigned)now.place, 1);
                 }
-                if (take_step(blk, input, &now)) {
-                        *event = blk->ready;
-                        return 1;
-                }
+                take_step(blk, input, &now);
         }
 }

@@ -62,7 +62,8 @@ static int open_vscsi(struct dbio_trace_input *input, struct dbio_err *err)
         vscsi->version = version_of(head, size);
         if (vscsi->version)
                 return 0;
-        dbio_err_set(err, DBIO_USAGE, "no vscsi record of version 1 or 2 at byte 0");
+        dbio_err_set(err, DBIO_USAGE, "no vscsi record of version 1 or 2 at byte 0; the same trace as CSV is format "
+                                      "cloudphysics-csv");
         return dbio_err_locate(err, input->paths[0], 0, 0);
 }
 
