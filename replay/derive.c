@@ -9,10 +9,13 @@ const struct dbio_derive_format *const dbio_derive_formats[] = {
         &dbio_derive_vfs,
         &dbio_derive_innodb,
         &dbio_derive_awr,
+        &dbio_derive_perfmon,
+        &dbio_derive_procmon,
         &dbio_derive_iostat,
         &dbio_derive_sqlio,
         &dbio_derive_diskspd,
         &dbio_derive_fio,
+        &dbio_derive_iometer,
         NULL,
 };
 

@@ -267,9 +267,10 @@ static void add_place(struct database *database, const struct flush *flush)
                 return;
         if (!database->n)
                 snprintf(database->lines, sizeof database->lines, "%.150s:%u", dbio_derive_base(flush->file), flush->line);
-        else
-                snprintf(database->lines + used, sizeof database->lines - used, database->n < 8 ? ", %u" : database->n == 8 ? " …" : "",
-                         flush->line);
+        else if (database->n < 8)
+                snprintf(database->lines + used, sizeof database->lines - used, ", %u", flush->line);
+        else if (database->n == 8)
+                snprintf(database->lines + used, sizeof database->lines - used, " …");
 }
 
 static int gather(const struct log *log, uint64_t id, struct database *database, struct dbio_err *err)

@@ -1,0 +1,6 @@
+#include "tests/fuzz_derive.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        return fuzz_derive("iostat", data, size);
+}
