@@ -1,5 +1,6 @@
 #include "replay/demand.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,20 @@ static char *only_target(const struct dbio_cmdline *line)
         return strndup(given->values[0], strcspn(given->values[0], "="));
 }
 
+/* What is not as the trace has it, or not known from it, is never silent. */
+static void tell_of_trace(const struct dbio_trace *trace)
+{
+        const struct dbio_trace_summary *summary = &trace->summary;
+
+        if (summary->spread)
+                fprintf(stderr, "%s: stamps are whole seconds; %" PRIu64 " events%s were spread evenly over their seconds\n", trace->path,
+                        summary->spread, trace->whole ? "" : " of its beginning");
+        if (summary->bad)
+                fprintf(stderr, "%s: %" PRIu64 " bad lines left out, first %s\n", trace->path, summary->bad, summary->first_bad);
+        if (summary->note[0])
+                fprintf(stderr, "%s: not known: %s\n", trace->path, summary->note);
+}
+
 /* 1 where source is FORMAT:TRACE or the schedule file of one. */
 static int open_trace(struct dbio_demand *demand, const char *source, const struct dbio_cmdline *line, struct dbio_err *err)
 {
@@ -116,6 +131,7 @@ static int open_trace(struct dbio_demand *demand, const char *source, const stru
         int code = dbio_trace_open(&demand->trace, &request, err);
         if (code <= 0)
                 return code;
+        tell_of_trace(demand->trace);
         demand->name = demand->trace->name;
         demand->nspecs = demand->trace->ntargets;
         demand->specs = demand->trace->specs;

@@ -107,6 +107,9 @@ static void describe_how(struct dbio_session *session)
         int used = snprintf(session->how, sizeof session->how, "%s%s%s%s", session->options.backend->name,
                             session->targets.n && session->targets.targets[0].kind >= DBIO_TARGET_SIM ? "" : ", O_DIRECT",
                             through ? " + write-through" : "", off ? " (write_through: no on some streams)" : "");
+        if (session->demand.trace && used > 0 && (size_t)used < sizeof session->how)
+                snprintf(session->how + used, sizeof session->how - (size_t)used, ", trace %s",
+                         dbio_cmdline_value(session->line, DBIO_OPT_PACE));
         if (depth && used > 0 && (size_t)used < sizeof session->how)
                 snprintf(session->how + used, sizeof session->how - (size_t)used, ", depth %llu kept",
                          (unsigned long long)depth);

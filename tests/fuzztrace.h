@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int fuzz_trace(const struct dbio_trace_format *format, const char *spec, const uint8_t *data, size_t size)
+static inline int fuzz_trace(const struct dbio_trace_format *format, const char *spec, const uint8_t *data, size_t size)
 {
         static int fd = -1;
         static char path[64];
