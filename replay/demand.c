@@ -7,6 +7,7 @@
 
 #include "engine/units.h"
 #include "patterns/doc.h"
+#include "patterns/profile.h"
 #include "replay/schedulefile.h"
 #include "replay/tracerun.h"
 
@@ -259,9 +260,17 @@ int dbio_demand_geometry(const struct dbio_demand *demand, const struct dbio_cmd
         struct dbio_binding *bindings;
         unsigned nbindings;
         struct dbio_target_options options = {0};
+        struct dbio_sim_set sim = {0};
+        int code = -1;
 
         if (dbio_bindings_read(line, &bindings, &nbindings, err))
                 return -1;
+        if (nbindings && bindings[0].simulated) {
+                if (dbio_sim_set_load(&sim, bindings, nbindings, err))
+                        goto out;
+                options.sim_geometry = dbio_sim_set_geometry;
+                options.sim_user = &sim;
+        }
         options.null_engine = nbindings == 0;
         options.create = true; /* nothing is made: a file that is still missing has the size that the workload says */
         for (unsigned i = 0; i < demand->nspecs && options.null_engine; i++) {
@@ -269,7 +278,9 @@ int dbio_demand_geometry(const struct dbio_demand *demand, const struct dbio_cmd
                         continue;
                 fprintf(stderr, "target %s: no binding, so its size is a share of 100 GiB, sector 512\n", demand->specs[i].name);
         }
-        int code = dbio_targets_resolve(targets, demand->specs, demand->nspecs, bindings, nbindings, &options, err);
+        code = dbio_targets_resolve(targets, demand->specs, demand->nspecs, bindings, nbindings, &options, err);
+out:
+        dbio_sim_set_release(&sim);
         dbio_bindings_free(bindings, nbindings);
         return code;
 }
