@@ -24,12 +24,15 @@ int dbio_cmd_show(const struct dbio_cmdline *line, struct dbio_err *err)
 
         if (dbio_store_open(&store, dbio_database_path(line), DBIO_STORE_READ, err))
                 return -1;
+        bool rows = dbio_cmdline_has(line, DBIO_OPT_JSON) || dbio_cmdline_has(line, DBIO_OPT_CSV);
         int found = dbio_study_find(store, name, &study_id, err);
-        if (found) {
-                code = found < 0 ? -1 : dbio_study_show(store, study_id, stdout, err);
+        if (found < 0)
+                goto out;
+        if (found && !rows) {
+                code = dbio_study_show(store, study_id, stdout, err);
                 goto out;
         }
-        if (dbio_runs_find(store, name, &runs, err))
+        if (found ? dbio_runs_of_study(store, study_id, &runs, err) : dbio_runs_find(store, name, &runs, err))
                 goto out;
         if (dbio_cmdline_has(line, DBIO_OPT_JSON))
                 code = dbio_show_json(store, &runs, stdout, err);

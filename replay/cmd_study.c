@@ -11,6 +11,8 @@
 #include "replay/sessioninfo.h"
 #include "replay/study.h"
 #include "results/manage.h"
+#include "results/query.h"
+#include "results/show.h"
 
 #define SECOND      ((uint64_t)1000000000)
 #define QUICK_SHARE 20u /* --quick: a twentieth of each phase, at least two seconds */
@@ -269,6 +271,20 @@ static void announce(const struct dbio_study_run *study)
         fprintf(stderr, " of I/O in all%s\n", study->simulated ? ", less in virtual time" : "");
 }
 
+static int show(struct dbio_study_run *study, struct dbio_err *err)
+{
+        struct dbio_runs runs;
+        int code;
+
+        if (!dbio_cmdline_has(study->line, DBIO_OPT_JSON))
+                return dbio_study_show(study->store, study->study_id, stdout, err);
+        if (dbio_runs_of_study(study->store, study->study_id, &runs, err))
+                return -1;
+        code = dbio_show_json(study->store, &runs, stdout, err);
+        dbio_runs_release(&runs);
+        return code;
+}
+
 /* With --make-filesystems: the cells over these, and --create, as their files are made anew. */
 static int prepare_filesystems(struct dbio_study_run *study, struct dbio_filesystems *filesystems,
                                struct dbio_cmdline *line, const struct dbio_workload *workload, struct dbio_err *err)
@@ -322,7 +338,7 @@ int dbio_cmd_study(const struct dbio_cmdline *given, struct dbio_err *err)
         }
         dbio_interrupt_watch();
         code = study.plan.find_key ? dbio_study_search(&study, err) : run_cells(&study, demand.workload.seed, err);
-        if (code >= 0 && dbio_study_show(study.store, study.study_id, stdout, err))
+        if (code >= 0 && show(&study, err))
                 code = -1;
         if (code == DBIO_OK && study.invalid)
                 code = DBIO_INVALID;

@@ -53,6 +53,12 @@ int dbio_runs_of_set(struct dbio_store *store, int64_t set_id, struct dbio_runs 
                                              set_id), runs, err);
 }
 
+int dbio_runs_of_study(struct dbio_store *store, int64_t study_id, struct dbio_runs *runs, struct dbio_err *err)
+{
+        return take_ids(store, dbio_db_query(store, err, "SELECT run_id FROM run WHERE set_id IN (SELECT set_id FROM "
+                                             "study_cell WHERE study_id = ?) ORDER BY run_id", "i", study_id), runs, err);
+}
+
 /* How many letters must change to make b of a; both at most 63 letters. */
 static unsigned distance(const char *a, const char *b)
 {

@@ -21,6 +21,8 @@ void dbio_runs_release(struct dbio_runs *runs);
 
 /* All runs of a run's set, itself included. */
 int dbio_runs_of_set(struct dbio_store *store, int64_t set_id, struct dbio_runs *runs, struct dbio_err *err);
+/* All runs of a study's cells. */
+int dbio_runs_of_study(struct dbio_store *store, int64_t study_id, struct dbio_runs *runs, struct dbio_err *err);
 
 /* ns; NAN where there is none. */
 struct dbio_stats {
