@@ -74,6 +74,13 @@ static bool rate_falls(const struct dbio_interference_figures *figures)
         return effect->bounded ? effect->high < 0 && effect->change <= -0.01 : effect->change <= -0.05;
 }
 
+/* A mean that fell, but by so different amounts that the interval contains 0: neither a fall nor a rate kept. */
+static bool loss_unsure(const struct dbio_interference_figures *figures)
+{
+        return figures->effect.bounded && figures->effect.change <= -0.05 &&
+               figures->affected_iops < 0.95 * figures->quiet_iops;
+}
+
 static bool mean_rises(const struct dbio_interference_figures *figures)
 {
         return figures->affected_mean_ns >= 1.10 * figures->quiet_mean_ns;
@@ -122,7 +129,9 @@ char *dbio_interference_sentence(char *text, size_t size, const struct dbio_inte
                 snprintf(text, size, "%s: no change seen while %s works.", f->stream, f->other);
                 return text;
         }
-        if (f->affected_ns > 0 && f->period_ns > 0)
+        if (f->affected_ns > 0 && f->affected_ns >= 0.99 * f->period_ns)
+                snprintf(time, sizeof time, " from one episode to the next");
+        else if (f->affected_ns > 0 && f->period_ns > 0)
                 snprintf(time, sizeof time, " for %s in every %s", span_text(span, sizeof span, f->affected_ns),
                          span_text(period, sizeof period, f->period_ns));
         else if (f->affected_ns > 0)
@@ -132,6 +141,9 @@ char *dbio_interference_sentence(char *text, size_t size, const struct dbio_inte
                 snprintf(rate, sizeof rate, "falls from %s to %s IOPS (%s)",
                          dbio_number_short(from, sizeof from, f->quiet_iops),
                          dbio_number_short(to, sizeof to, f->affected_iops), change);
+        } else if (loss_unsure(f)) {
+                change_text(change, sizeof change, &f->effect);
+                snprintf(rate, sizeof rate, "loses no rate for certain (%s)", change);
         } else {
                 snprintf(rate, sizeof rate, "keeps its rate");
         }

@@ -105,8 +105,8 @@ static bool answer_effects(struct dbio_show *show)
                 const struct dbio_interference_figures *figures = &show->effects.entries[i].figures;
                 size_t used = strlen(rest);
 
-                /* Without quiet time there is nothing to compare with. */
-                if (isnan(figures->quiet_mean_ns) || isnan(figures->affected_mean_ns))
+                /* Without quiet time, or a whole episode, there is nothing to compare. */
+                if (isnan(figures->quiet_mean_ns) || isnan(figures->affected_mean_ns) || isnan(figures->affected_ns))
                         continue;
                 any = true;
                 dbio_interference_sentence(text, sizeof text, figures);

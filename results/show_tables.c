@@ -201,7 +201,7 @@ static void around_head(struct dbio_show *show, const struct dbio_show_pair *pai
         snprintf(title, sizeof title, strcmp(pair->other, "checkpoint") ? "AROUND %s" : "AROUND THE CHECKPOINT", pair->other);
         window_head(during, sizeof during, "during", pair->during_ns);
         window_head(after, sizeof after, "after", affected_ns - pair->during_ns);
-        window_head(quiet, sizeof quiet, "quiet", period_ns - affected_ns);
+        window_head(quiet, sizeof quiet, "quiet", fmax(0, period_ns - affected_ns));
         dbio_text_line(show->out, "%s", "");
         dbio_text_line(show->out, "%-28.28s%17s%17s%18s%11s", title, during, after, quiet, "lost");
 }
@@ -213,7 +213,9 @@ static void around(struct dbio_show *show, const char *phase, const struct dbio_
         for (unsigned i = 0; i < pairs->n; i++) {
                 const struct dbio_show_pair *pair = &pairs->pairs[i];
 
-                if (strcmp(pair->phase, phase) || !pair->episodes || pair->kind == DBIO_FSYNC || pair->kind == DBIO_TRIM)
+                /* during_ns is NAN where no episode is whole, as of an endless scan. */
+                if (strcmp(pair->phase, phase) || isnan(pair->during_ns) || pair->kind == DBIO_FSYNC ||
+                    pair->kind == DBIO_TRIM)
                         continue;
                 if (strcmp(pair->other, other)) {
                         other = pair->other;
