@@ -29,7 +29,7 @@ static void row_table(const struct names *names, uint64_t seq, const struct dbio
 
         snprintf(offset, sizeof offset, "%" PRIu64, op->offset);
         dbio_format_size(op->length, length, sizeof length);
-        printf("%-16s %-16s %6u %8" PRIu64 " %15s %-6s %-12s %-8s %15s %8s %4u %s\n", names->phase, names->stream,
+        printf("%-20s %-16s %6u %8" PRIu64 " %15s %-6s %-12s %-8s %15s %8s %4u %s\n", names->phase, names->stream,
                op->thread, seq, due, dbio_kind_name(op->kind), dbio_role_name(op->role), names->target, offset, length, op->episode, flags);
 }
 
@@ -85,7 +85,7 @@ static int logged_row(void *user, const struct dbio_opslog_names *log, const str
 static void print_head(const struct listing *list)
 {
         if (list->format == TABLE)
-                printf("%-16s %-16s %6s %8s %15s %-6s %-12s %-8s %15s %8s %4s %s\n", "phase", "stream", "thread", "seq",
+                printf("%-20s %-16s %6s %8s %15s %-6s %-12s %-8s %15s %8s %4s %s\n", "phase", "stream", "thread", "seq",
                        "due_ns", "kind", "role", "target", "offset", "length", "ep", "flags");
         else
                 puts(list->format == CSV ? "phase,stream,thread,seq,due_ns,kind,role,target,offset,length,episode,flags"

@@ -72,10 +72,10 @@ int dbio_runs_list(struct dbio_store *store, const struct dbio_list_filter *filt
         sqlite3_stmt *stmt = filtered(store, list_sql, filter, err);
         if (!stmt)
                 return -1;
-        dbio_text_line(out, "%5s %5s  %-12s %-19s %-16s %6s  %-9s %-7s %s", "RUN", "SET", "LABEL", "WORKLOAD", "STARTED",
+        dbio_text_line(out, "%5s %5s  %-12s %-20s %-16s %6s  %-8s %-7s %s", "RUN", "SET", "LABEL", "WORKLOAD", "STARTED",
                        "TIME", "ENGINE", "", "STATUS");
         while ((more = dbio_db_step(store, stmt, err)) > 0)
-                dbio_text_line(out, "%5lld %5lld  %-12.12s %-19.19s %-16.16s %6s  %-9.9s %-7s %s",
+                dbio_text_line(out, "%5lld %5lld  %-12.12s %-20.20s %-16.16s %6s  %-8.8s %-7s %s",
                                (long long)sqlite3_column_int64(stmt, 0), (long long)sqlite3_column_int64(stmt, 9),
                                dbio_db_text(stmt, 1), dbio_db_text(stmt, 2),
                                dbio_text_moment(moment, sizeof moment, dbio_db_text(stmt, 3)),

@@ -83,7 +83,10 @@ static int show_next(struct dbio_show *show, struct dbio_err *err)
         char id[24];
 
         snprintf(id, sizeof id, "%lld", (long long)show->run_id);
-        const char *name = label && *label ? label : id;
+        /* A label that a shell would take apart, or a line would be too long for, gives way to the number. */
+        bool plain = label && *label && strlen(label) <= 7 &&
+                     label[strspn(label, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")] == 0;
+        const char *name = plain ? label : id;
         dbio_text_line(show->out, "NEXT     dbio compare %s OTHER | dbio report %s -o %s.html | dbio show %s --plot", name,
                        name, name, name);
         free(label);

@@ -96,7 +96,7 @@ int dbio_show_counters(struct dbio_show *show, struct dbio_err *err)
 
         if (!row)
                 return -1;
-        dbio_text_line(show->out, "COUNTERS %-17s%-13s%-44s%16s", "phase", "stream", "counter", "value");
+        dbio_text_line(show->out, "COUNTERS %-21s%-13s%-41s%15s", "phase", "stream", "counter", "value");
         while ((more = dbio_db_step(show->store, row, err)) > 0)
                 for (size_t c = 0; c < sizeof counters / sizeof *counters; c++) {
                         const struct counter *counter = &counters[c];
@@ -105,7 +105,7 @@ int dbio_show_counters(struct dbio_show *show, struct dbio_err *err)
                         if (!applies(counter, row))
                                 continue;
                         value = value_of(counter, row);
-                        dbio_text_line(show->out, "         %-17.16s%-13.12s%-44s%16s", dbio_db_text(row, PHASE),
+                        dbio_text_line(show->out, "         %-21.20s%-13.12s%-41s%15s", dbio_db_text(row, PHASE),
                                        dbio_db_text(row, STREAM), counter->name,
                                        counter->value == MEAN_S ? dbio_number_group(number, sizeof number, value, 6)
                                                                 : dbio_number_short(number, sizeof number, value));

@@ -461,8 +461,11 @@ static void print_study(const struct dbio_study_state *study, FILE *out)
                 study->ncells, study->ncells && study->cells[0].simulated ? "   SIMULATED" : "");
         if (study->answer[0])
                 fprintf(out, "\nANSWER\n  %s\n", study->answer);
-        if (!rows)
+        if (!rows) {
+                if (study->ncells)
+                        fprintf(out, "  `dbio show '%s/%s'` says why not\n", study->label, study->cells[0].name);
                 return;
+        }
         if (study->answer[0]) {
                 print_trials(study, out, rows);
                 return;
