@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/embedded.h"
+#include "patterns/pattern.h"
+
 static void print_option(const struct dbio_option *option)
 {
         char left[96];
@@ -33,7 +36,68 @@ int dbio_cmd_help(const struct dbio_cmdline *line, struct dbio_err *err)
         return DBIO_OK;
 }
 
-/* Bash asks for words by position: commands first, then the command's options, an option's choices, files. */
+/* Names of the embedded YAML files of a folder of configs, without their ending. */
+static void print_configs(const char *folder, const char *but)
+{
+        size_t length = strlen(folder);
+
+        for (const struct dbio_embedded *file = dbio_embedded; file->path; file++)
+                if (!strncmp(file->path, folder, length) && (!but || strncmp(file->path, but, strlen(but))) &&
+                    !strcmp(file->path + strlen(file->path) - 5, ".yaml"))
+                        printf("%.*s ", (int)(strlen(file->path) - length - 5), file->path + length);
+}
+
+static bool takes(const struct dbio_subcommand *command, unsigned option)
+{
+        for (const signed char *id = command->options; *id >= 0; id++)
+                if ((unsigned)*id == option)
+                        return true;
+        return false;
+}
+
+/* Two options may share a name (--format), each with its own words: the command tells them apart. */
+static void complete_choices(void)
+{
+        puts("\tcase ${COMP_WORDS[1]}$before in");
+        for (unsigned i = 0; i < DBIO_OPTIONS; i++) {
+                if (!dbio_options[i].choice)
+                        continue;
+                const char *separator = "";
+
+                putchar('\t');
+                for (const struct dbio_subcommand *command = dbio_subcommands; command->name; command++)
+                        if (takes(command, i)) {
+                                printf("%s%s--%s", separator, command->name, dbio_options[i].name);
+                                separator = "|";
+                        }
+                printf(") COMPREPLY=($(compgen -W '");
+                for (const char *c = dbio_options[i].argument; *c; c++)
+                        putchar(*c == '|' ? ' ' : *c);
+                puts("' -- \"$word\")); return;;");
+        }
+        puts("\tesac");
+}
+
+/* What may stand where no option does: files, and the names that a command knows. Bash takes words apart at = and :. */
+static void complete_names(void)
+{
+        printf("\tif [ \"$before\" = : ] && [ \"${COMP_WORDS[COMP_CWORD-2]}\" = sim ]; then COMPREPLY=($(compgen -W '");
+        print_configs("configs/devices/", NULL);
+        puts("' -- \"$word\")); return; fi\n\tcase $word in =|:) word=;; esac\n\tcase $word in -*) ;; *)");
+        puts("\t\tlocal names=\n\t\tcase ${COMP_WORDS[1]}$COMP_CWORD in");
+        printf("\t\tcheck*|explain2|compile2|run2|study2|diff*) names='");
+        print_configs("configs/", "configs/devices/");
+        printf("';;\n\t\tdescribe2) names='patterns workloads engines devices formats keys bands ");
+        for (const struct dbio_pattern *const *pattern = dbio_patterns; *pattern; pattern++)
+                printf("%s ", (*pattern)->name);
+        printf("';;\n\t\thelp2) names='");
+        for (const struct dbio_subcommand *command = dbio_subcommands; command->name; command++)
+                printf("%s ", command->name);
+        puts("';;\n\t\tesac");
+        puts("\t\tCOMPREPLY=($(compgen -W \"$names\" -- \"$word\") $(compgen -f -- \"$word\")); return;;\n\tesac");
+}
+
+/* Bash asks for words by position: commands first, then the command's options, an option's choices, names and files. */
 int dbio_cmd_completion(const struct dbio_cmdline *line, struct dbio_err *err)
 {
         if (strcmp(line->arguments[0], "bash"))
@@ -42,16 +106,10 @@ int dbio_cmd_completion(const struct dbio_cmdline *line, struct dbio_err *err)
         printf("\tif [ \"$COMP_CWORD\" = 1 ]; then COMPREPLY=($(compgen -W '");
         for (const struct dbio_subcommand *command = dbio_subcommands; command->name; command++)
                 printf("%s ", command->name);
-        puts("' -- \"$word\")); return; fi\n\tcase $before in");
-        for (unsigned i = 0; i < DBIO_OPTIONS; i++) {
-                if (!dbio_options[i].choice)
-                        continue;
-                printf("\t--%s) COMPREPLY=($(compgen -W '", dbio_options[i].name);
-                for (const char *c = dbio_options[i].argument; *c; c++)
-                        putchar(*c == '|' ? ' ' : *c);
-                puts("' -- \"$word\")); return;;");
-        }
-        puts("\tesac\n\tcase $word in -*) ;; *) COMPREPLY=($(compgen -f -- \"$word\")); return;; esac\n\tcase ${COMP_WORDS[1]} in");
+        puts("' -- \"$word\")); return; fi");
+        complete_choices();
+        complete_names();
+        puts("\tcase ${COMP_WORDS[1]} in");
         for (const struct dbio_subcommand *command = dbio_subcommands; command->name; command++) {
                 printf("\t%s) COMPREPLY=($(compgen -W '", command->name);
                 for (const signed char *id = command->options; *id >= 0; id++)
