@@ -207,7 +207,7 @@ static int build_top(struct dbio_build *build, struct dbio_err *err)
         if (build->root->type != DBIO_NODE_MAP)
                 return dbio_node_error(build->root, err,
                                        "this is no workload: a map with targets, streams and phases"
-                                       " belongs here");
+                                       " belongs here (a trace is FORMAT:FILE)");
         if (dbio_fields_parse(dbio_workload_fields, build->root, NULL, keys, err))
                 return -1;
         w->name = keys->name ? keys->name : base_name(build->arena, build->file);

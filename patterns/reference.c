@@ -210,6 +210,19 @@ const char *dbio_reference_near(const char *name)
         return dbio_near_miss(name, names, n);
 }
 
+/* What patterns/figure.c reads. */
+static const char figures_name[] =
+        "In limits, observed, find and gates a figure is STREAM[.KIND][.PART].STAT: log.commit.p99, user-reads.iops.";
+static const struct {
+        const char *part, *words;
+} figures[] = {
+        {"KIND", "read write fsync trim commit; without it all of the stream's"},
+        {"PART", "response (from due to done), wait (for its turn), service (by the device); response without it"},
+        {"STAT", "iops mib_per_s errors, or of the times mean p50 p95 p99 p999 max"},
+        {"bound", "< <= > >= and a value: < 2ms, > 500/s, > 100MiB/s, in gates also a change: > -5%"},
+        {NULL, NULL},
+};
+
 void dbio_reference_keys(FILE *out)
 {
         const struct dbio_field *field;
@@ -229,6 +242,10 @@ void dbio_reference_keys(FILE *out)
         for (unsigned type = 0; type < DBIO_FIELD_TYPES; type++)
                 if (dbio_value_classes[type]->example)
                         fprintf(out, "  %-26s %s\n", dbio_value_classes[type]->name, dbio_value_classes[type]->example);
+        fputs("\nfigures\n", out);
+        wrap(out, 2, figures_name);
+        for (unsigned i = 0; figures[i].part; i++)
+                fprintf(out, "  %-26s %s\n", figures[i].part, figures[i].words);
         fputs("\ndbio describe patterns lists the patterns; dbio describe NAME shows the keys of one.\n", out);
 }
 
@@ -287,12 +304,13 @@ static void shared_table(FILE *out)
 }
 
 /* Names and descriptions of the workloads that are compiled in. */
-static void installed(FILE *out)
+static void installed(FILE *out, bool markdown)
 {
-        fputs("\n| workload | what it shows |\n|---|---|\n", out);
         for (const struct dbio_embedded *file = dbio_embedded; file->path; file++) {
                 const struct dbio_node *description;
+                const char *text;
                 struct dbio_doc doc;
+                int length = (int)strlen(file->path) - 13;
 
                 if (strncmp(file->path, "configs/", 8) || !strncmp(file->path, "configs/devices/", 16) ||
                     strcmp(file->path + strlen(file->path) - 5, ".yaml"))
@@ -300,11 +318,23 @@ static void installed(FILE *out)
                 if (dbio_doc_parse(&doc, file->path, file->text, file->size, NULL))
                         continue;
                 description = dbio_node_get(doc.root, "description");
-                fprintf(out, "| `%.*s` |", (int)strlen(file->path) - 13, file->path + 8);
-                cell(out, description ? description->text : "");
-                fputc('\n', out);
+                text = description ? description->text : "";
+                if (markdown) {
+                        fprintf(out, "| `%.*s` |", length, file->path + 8);
+                        cell(out, text);
+                        fputc('\n', out);
+                } else {
+                        fprintf(out, "  %-31.*s%s\n", length, file->path + 8, text);
+                }
                 dbio_doc_release(&doc);
         }
+}
+
+void dbio_reference_workloads(FILE *out)
+{
+        fputs("Installed workloads, for `dbio run NAME`; dbio check NAME --print shows one, dbio describe keys its keys.\n",
+              out);
+        installed(out, false);
 }
 
 static void profiles(FILE *out)
@@ -320,9 +350,10 @@ void dbio_reference_markdown(FILE *out)
         fputs("# Workloads and their keys\n\n"
               "Written by `dbio describe keys --markdown`: change the tables in patterns/, not this page.\n\n"
               "A workload is named by its path or, where it is one of these, by its name alone:"
-              " `dbio run sqlserver/oltp …`.\n",
+              " `dbio run sqlserver/oltp …`.\n"
+              "\n| workload | what it shows |\n|---|---|\n",
               out);
-        installed(out);
+        installed(out, true);
         fputs("\n## Keys of a workload\n", out);
         for (const struct section *section = sections; section->name; section++) {
                 fprintf(out, "\n### %s\n\n%s\n", section->name, section->text);
@@ -336,6 +367,9 @@ void dbio_reference_markdown(FILE *out)
                 if (dbio_value_classes[type]->example)
                         fprintf(out, "| %s | `%s` |\n", dbio_value_classes[type]->name,
                                 dbio_value_classes[type]->example);
+        fprintf(out, "\n### figures\n\n%s\n\n| part | one of |\n|---|---|\n", figures_name);
+        for (unsigned i = 0; figures[i].part; i++)
+                fprintf(out, "| %s | %s |\n", figures[i].part, figures[i].words);
         fputs("\n## Patterns\n", out);
         for (const struct dbio_pattern *const *pattern = dbio_patterns; *pattern; pattern++) {
                 fprintf(out, "\n### %s\n\n%s\n", (*pattern)->name, (*pattern)->summary);

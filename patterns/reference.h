@@ -8,6 +8,8 @@
 
 /* `describe patterns`: names and what they are. */
 void dbio_reference_patterns(FILE *out);
+/* `describe workloads`: names of the installed ones and what they show. */
+void dbio_reference_workloads(FILE *out);
 /* `describe NAME`: purpose, keys with defaults, ranges and sources, an example. */
 void dbio_reference_pattern(FILE *out, const struct dbio_pattern *pattern);
 /* The pattern nearest to a name that is none, for "did you mean"; NULL where none is near. */

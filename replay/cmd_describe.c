@@ -43,7 +43,8 @@ static int describe_pattern(const char *name, struct dbio_err *err)
         if (pattern)
                 return dbio_reference_pattern(stdout, pattern), DBIO_OK;
         near = dbio_reference_near(name);
-        return dbio_err_set(err, DBIO_USAGE, "no pattern or page %s%s%s; `dbio describe` lists them", name,
+        return dbio_err_set(err, DBIO_USAGE, "no pattern or page %s%s%s; `dbio describe` lists the patterns,"
+                                            " `dbio help describe` the pages", name,
                             near ? "; did you mean " : "", near ? near : "");
 }
 
@@ -53,6 +54,7 @@ static const struct {
         void (*print)(FILE *out);
 } pages[] = {
         {"patterns", dbio_reference_patterns},
+        {"workloads", dbio_reference_workloads},
         {"engines", describe_engines},
         {"devices", dbio_profile_list},
         {"formats", describe_formats},
