@@ -324,7 +324,7 @@ static void installed(FILE *out, bool markdown)
                         cell(out, text);
                         fputc('\n', out);
                 } else {
-                        fprintf(out, "  %-31.*s%s\n", length, file->path + 8, text);
+                        fprintf(out, "  %-44.*s%s\n", length, file->path + 8, text);
                 }
                 dbio_doc_release(&doc);
         }
