@@ -143,12 +143,13 @@ char *dbio_interference_sentence(char *text, size_t size, const struct dbio_inte
                          dbio_number_short(to, sizeof to, f->affected_iops), change);
         } else if (loss_unsure(f)) {
                 change_text(change, sizeof change, &f->effect);
-                snprintf(rate, sizeof rate, "loses no rate for certain (%s)", change);
+                snprintf(rate, sizeof rate, "may lose rate (%s)", change);
         } else {
                 snprintf(rate, sizeof rate, "keeps its rate");
         }
         if (rises)
-                snprintf(mean, sizeof mean, "%s the average %s rises from %s to %s ms", falls ? ";" : ", but", f->op,
+                snprintf(mean, sizeof mean, "%s the average %s rises from %s to %s ms",
+                         falls ? ";" : loss_unsure(f) ? ", and" : ", but", f->op,
                          dbio_number_short(from, sizeof from, f->quiet_mean_ns / 1e6),
                          dbio_number_short(to, sizeof to, f->affected_mean_ns / 1e6));
         snprintf(text, size, "While %s works, %s %s%s%s%s.", f->other, f->stream, rate, falls ? time : "", mean,

@@ -91,6 +91,12 @@ START_TEST(sentences)
         dbio_interference_sentence(text, sizeof text, &figures);
         ck_assert_str_eq(text, "While checkpoint works, log keeps its rate, but the average commit rises from 0.500 to "
                                "0.900 ms for 7.1 s in every 60 s.");
+        figures.effect = (struct dbio_interference){
+                .episodes = 3, .runs = 1, .change = -0.45, .bounded = true, .low = -0.80, .high = 0.15};
+        figures.affected_ns = 60e9;
+        dbio_interference_sentence(text, sizeof text, &figures);
+        ck_assert_str_eq(text, "While checkpoint works, log may lose rate (-45 %, 95 % CI -80..+15), and the average "
+                               "commit rises from 0.500 to 0.900 ms from one episode to the next.");
 }
 END_TEST
 
