@@ -259,6 +259,9 @@ static void bursts_text(const struct comparison *c, char *text, size_t size)
                 snprintf(text, size, "not known: %s %s means over %s.\nA block trace of one minute would tell %s.",
                          means[0] && means[1] ? "both hold" : means[0] ? "the first holds" : "the second holds", "only",
                          means[0] ? means[0] : means[1], reached);
+        else if (!c->sides[0].demand.has_workload || !c->sides[1].demand.has_workload)
+                snprintf(text, size, "%s: the busiest second above is the trace's own",
+                         c->sides[0].demand.has_workload ? "after" : c->sides[1].demand.has_workload ? "before" : "both");
         else if (has_episodes(&c->sides[0]) || has_episodes(&c->sides[1]))
                 snprintf(text, size, "episodes as above; everything else as it is drawn");
         else

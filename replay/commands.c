@@ -35,7 +35,7 @@ const struct dbio_subcommand dbio_subcommands[] = {
         {"derive", "FORMAT FILE... -o WORKLOAD", "a workload from the database's own counters", 2, MANY,
          LIST(DBIO_OPT_OUTPUT), dbio_cmd_derive},
         {"diff", "A B", "what two workloads, schedules or traces demand, side by side", 2, 2,
-         LIST(DBIO_OPT_SET, DBIO_OPT_JSON), dbio_cmd_diff},
+         LIST(DBIO_OPT_SET, DBIO_OPT_JSON, TRACE_OPTIONS), dbio_cmd_diff},
         {"list", "", "the runs in the results database", 0, 0,
          LIST(DBIO_OPT_DB, DBIO_OPT_LABEL, DBIO_OPT_WORKLOAD, DBIO_OPT_DEVICE, DBIO_OPT_SINCE, DBIO_OPT_JSON),
          dbio_cmd_list},

@@ -153,7 +153,9 @@ void dbio_derived_name(struct dbio_derived *out, enum dbio_derived_part part, co
         memcpy(name, base, sizeof base);
         for (unsigned i = 0, number = 2; i < out->nnames; i++)
                 if (out->names[i].part == part && !strcmp(out->names[i].text, name)) {
-                        snprintf(name, DBIO_DERIVED_NAME, "%.50s-%u", base, number++);
+                        snprintf(name, DBIO_DERIVED_NAME, "%.50s-%u", base, number);
+                        /* Of very many alike not every number is tried. */
+                        number = number < 50 ? number + 1 : number + out->nnames;
                         i = UINT32_MAX; /* from the beginning */
                 }
         void *more = realloc(out->names, (out->nnames + 1) * sizeof *out->names);

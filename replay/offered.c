@@ -22,7 +22,7 @@ struct tally {
         const struct dbio_schedule *schedule;
         uint64_t ios[DBIO_KINDS], bytes[DBIO_KINDS], rows, in_episodes, last_due_ns;
         uint64_t second, in_second, peak;
-        bool timed, log_role;
+        bool timed, log_role, whole; /* whole: the phase has no length of its own, the stream's ops were all listed */
         uint16_t target;
 };
 
@@ -105,6 +105,7 @@ static int list_ops(struct dbio_schedule *schedule, unsigned index, unsigned num
         *seconds = duration == UINT64_MAX ? NAN : (double)duration / 1e9;
         if (tally->timed && (code == CUT || duration == UINT64_MAX))
                 *seconds = (double)tally->last_due_ns / 1e9;
+        tally->whole = tally->timed && code != CUT && duration == UINT64_MAX;
         if (out->closed)
                 *seconds = NAN;
         return 0;
@@ -153,6 +154,8 @@ static void fill_rates(struct dbio_offered_stream *out, const struct tally *tall
 {
         const uint64_t *ios = tally->ios;
 
+        if (!(seconds > 0))
+                seconds = NAN;
         snprintf(out->target, sizeof out->target, "%s", tally->rows ? tally->schedule->target_names[tally->target] : "");
         out->log = tally->log_role || (ios[DBIO_WRITE] && is_log_name(out->target));
         out->reads_per_s = (double)ios[DBIO_READ] / seconds;
@@ -172,17 +175,25 @@ static int measure_phase(struct dbio_offered_phase *out, struct dbio_schedule *s
         if (!out->streams)
                 return dbio_err_set(err, DBIO_IO, "out of memory");
         out->nstreams = nstreams;
-        for (unsigned i = 0; i < nstreams; i++) {
-                struct tally tally = {.stream = &out->streams[i], .schedule = schedule};
-                double seconds;
+        struct tally *tallies = calloc(nstreams + 1, sizeof *tallies);
+        double *seconds = calloc(nstreams + 1, sizeof *seconds), longest = 0;
+        int code = tallies && seconds ? 0 : dbio_err_set(err, DBIO_IO, "out of memory");
 
-                if (list_ops(schedule, index, i, &tally, &seconds, err))
-                        return -1;
-                fill_rates(&out->streams[i], &tally, seconds);
+        for (unsigned i = 0; !code && i < nstreams; i++) {
+                tallies[i] = (struct tally){.stream = &out->streams[i], .schedule = schedule};
+                code = list_ops(schedule, index, i, &tallies[i], &seconds[i], err);
+                if (tallies[i].whole)
+                        longest = fmax(longest, seconds[i]);
+        }
+        for (unsigned i = 0; !code && i < nstreams; i++) {
+                /* A trace's streams all last as long as the trace. */
+                fill_rates(&out->streams[i], &tallies[i], tallies[i].whole ? longest : seconds[i]);
                 if (workload)
                         find_commits(&out->streams[i], workload, out->name);
         }
-        return 0;
+        free(tallies);
+        free(seconds);
+        return code;
 }
 
 int dbio_offered_measure(struct dbio_offered *offered, struct dbio_schedule *schedule, const struct dbio_workload *workload,
