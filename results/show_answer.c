@@ -153,7 +153,7 @@ void dbio_show_answer(struct dbio_show *show)
 {
         dbio_text_line(show->out, "ANSWER");
         if (!show->valid)
-                dbio_text_line(show->out, "  The run is INVALID: it says nothing about the storage.");
-        if (!answer_effects(show))
+                dbio_text_line(show->out, "  None: the run is INVALID, so it says nothing about the storage.");
+        else if (!answer_effects(show))
                 answer_figures(show);
 }
