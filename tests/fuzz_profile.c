@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (dbio_profile_load_text("fuzz", "fuzz.yaml", (const char *)data, size, &profile, &err))
                 return 0;
         for (int write = 0; write <= 1; write++) {
-                struct dbio_sim_probe probe = {.seed = 1, .duration_ns = 1000000, .length = 65536, .depth = 4, .write = write};
+                struct dbio_sim_probe probe = {.seed = 1, .duration_ns = 20000, .length = 65536, .depth = 4, .write = write};
 
                 if (dbio_sim_probe(profile, &probe, &err))
                         abort();
