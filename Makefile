@@ -134,7 +134,7 @@ format:
 	clang-format -i $(SRC) $(wildcard engine/*.h patterns/*.h results/*.h replay/*.h tests/*.c tests/*.h)
 
 tidy:
-	clang-tidy $(SRC) -- $(CFLAGS_ALL)
+	@for file in $(SRC); do clang-tidy --quiet $$file -- $(CFLAGS_ALL) || exit 1; done
 
 install: $(B)/dbio
 	install -D -m 755 $(B)/dbio $(DESTDIR)$(PREFIX)/bin/dbio

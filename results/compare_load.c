@@ -459,7 +459,7 @@ static int load_phase(struct dbio_comparison *c, const char *phase, struct dbio_
 {
         struct dbio_compare_steady *steady = dbio_compare_add(&c->steady, &c->nsteady, sizeof *steady);
         double *trends = calloc(c->base.used + c->new_.used + 1, sizeof *trends);
-        struct dbio_steady base, new_;
+        struct dbio_steady base = {0}, new_ = {0};
         struct dbio_stat_effect effect;
         int nr_base, nr_new, rc = -1;
 
