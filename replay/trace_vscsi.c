@@ -59,6 +59,8 @@ static int open_vscsi(struct dbio_trace_input *input, struct dbio_err *err)
         if (dbio_trace_binary_open(&vscsi->file, input->paths[0], err))
                 return -1;
         size_t size = dbio_trace_binary_peek(&vscsi->file, 320, &head, err);
+        if (vscsi->file.failed)
+                return -1;
         vscsi->version = version_of(head, size);
         if (vscsi->version)
                 return 0;

@@ -400,6 +400,8 @@ static int open_input(struct dbio_trace_feed *feed, const char *format_name, str
 {
         struct dbio_trace_sorter *s = &feed->sorter;
 
+        if (dbio_trace_maps_check(&feed->options, err))
+                return -1;
         feed->input.format = dbio_trace_format_find(format_name, feed->input.paths[0], err);
         if (!feed->input.format)
                 return -1;

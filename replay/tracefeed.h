@@ -52,6 +52,8 @@ struct dbio_trace_feed {
         bool started, over;
 };
 
+/* Whether every --map can be read. */
+int dbio_trace_maps_check(const struct dbio_trace_options *options, struct dbio_err *err);
 /* Finds the target of a device at its first use. */
 int dbio_trace_map(struct dbio_trace_feed *feed, struct dbio_trace_event *event, uint16_t *target, struct dbio_err *err);
 /* The target of that name, made where there is none; -1 without memory. */

@@ -98,6 +98,16 @@ static int parse_map(const char *text, struct map *map, struct dbio_err *err)
         return 0;
 }
 
+int dbio_trace_maps_check(const struct dbio_trace_options *options, struct dbio_err *err)
+{
+        struct map map;
+
+        for (unsigned i = 0; i < options->nmaps; i++)
+                if (parse_map(options->maps[i], &map, err))
+                        return -1;
+        return 0;
+}
+
 /* 1 = found */
 static int find_map(const struct dbio_trace_feed *feed, const char *device, struct map *map, struct dbio_err *err)
 {
