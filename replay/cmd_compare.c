@@ -4,7 +4,7 @@
 #include "engine/units.h"
 #include "patterns/workload.h"
 #include "replay/command.h"
-#include "replay/differences.h"
+#include "replay/offered.h"
 #include "replay/sessioninfo.h"
 #include "results/compare.h"
 #include "results/query.h"
@@ -60,7 +60,7 @@ static int compare_pair(struct comparing *all, unsigned new_, const struct dbio_
         char *before = dbio_run_text(all->store, base->ids[base->n - 1], "resolved_text", &why);
         char *after = dbio_run_text(all->store, side->ids[side->n - 1], "resolved_text", &why);
 
-        all->differences[new_ - 1] = before && after ? dbio_differences(before, after) : NULL;
+        all->differences[new_ - 1] = before && after ? dbio_offered_differences(before, after) : NULL;
         free(before);
         free(after);
         all->options.differences = all->differences[new_ - 1];

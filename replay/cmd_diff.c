@@ -57,16 +57,6 @@ static void close_side(struct side *side)
         dbio_demand_release(&side->demand);
 }
 
-/* The other side's phase: of the same name, else the one at the same place. */
-static const struct dbio_offered_phase *partner(const struct dbio_offered *other, const struct dbio_offered_phase *phase,
-                                                unsigned place)
-{
-        for (unsigned i = 0; i < other->nphases; i++)
-                if (!strcmp(other->phases[i].name, phase->name))
-                        return &other->phases[i];
-        return place < other->nphases ? &other->phases[place] : NULL;
-}
-
 static void judge(struct comparison *c)
 {
         const struct dbio_offered *a = &c->sides[0].offered, *b = &c->sides[1].offered;
@@ -77,7 +67,7 @@ static void judge(struct comparison *c)
                 return;
         }
         for (unsigned p = 0; p < a->nphases; p++) {
-                const struct dbio_offered_phase *other = partner(b, &a->phases[p], p);
+                const struct dbio_offered_phase *other = dbio_offered_partner(b, &a->phases[p], p);
                 double x[DBIO_OFFERED_FIGURES], y[DBIO_OFFERED_FIGURES];
 
                 if (!other)
@@ -101,63 +91,6 @@ static void judge(struct comparison *c)
 
 /* --- words --------------------------------------------------------------------------------------------------------- */
 
-static bool is_bytes(int figure)
-{
-        return figure == DBIO_OFFERED_READ_SIZE || figure == DBIO_OFFERED_WRITE_SIZE || figure == DBIO_OFFERED_LOG_BYTES ||
-               figure == DBIO_OFFERED_EPISODE_BYTES;
-}
-
-static const char *bytes_text(double bytes, char text[40])
-{
-        static const char *const units[] = {"B", "K", "M", "G", "T"};
-        int unit = 0;
-
-        for (; bytes >= 1024 && unit < 4; unit++)
-                bytes /= 1024;
-        snprintf(text, 40, unit ? "%.1f%s" : "%.0f%s", bytes, units[unit]);
-        return text;
-}
-
-static const char *count_text(double value, char text[40])
-{
-        char digits[40];
-        size_t n, out = 0;
-
-        if (value < 100) {
-                snprintf(text, 40, value < 10 ? "%.2f" : "%.1f", value);
-                return text;
-        }
-        n = (size_t)snprintf(digits, sizeof digits, "%.0f", fmin(value, 1e18));
-        for (size_t i = 0; i < n; i++) {
-                if (i && (n - i) % 3 == 0)
-                        text[out++] = ',';
-                text[out++] = digits[i];
-        }
-        text[out] = 0;
-        return text;
-}
-
-static const char *figure_text(int figure, double value, char text[40])
-{
-        if (isnan(value))
-                return strcpy(text, "-");
-        return is_bytes(figure) ? bytes_text(value, text) : count_text(value, text);
-}
-
-static const char *change_text(double a, double b, char text[40])
-{
-        if (isnan(a) || isnan(b) || !(a > 0))
-                return strcpy(text, isnan(a) != isnan(b) ? (isnan(a) ? "new" : "gone") : "");
-        double change = b / a - 1;
-        if (fabs(change) < 0.0005)
-                return strcpy(text, "same");
-        if (b >= 2 * a)
-                snprintf(text, 40, "x %.1f", b / a);
-        else
-                snprintf(text, 40, fabs(change) < 0.1 ? "%+.1f %%" : "%+.0f %%", 100 * change);
-        return text;
-}
-
 static void print_figures(const struct dbio_offered_phase *a, const struct dbio_offered_phase *b)
 {
         double x[DBIO_OFFERED_FIGURES], y[DBIO_OFFERED_FIGURES];
@@ -168,8 +101,8 @@ static void print_figures(const struct dbio_offered_phase *a, const struct dbio_
         for (int f = 0; f < DBIO_OFFERED_FIGURES; f++) {
                 if (isnan(x[f]) && isnan(y[f]))
                         continue;
-                printf("  %-18s %12s -> %-12s %s\n", dbio_offered_names[f], figure_text(f, x[f], left),
-                       figure_text(f, y[f], right), change_text(x[f], y[f], change));
+                printf("  %-18s %12s -> %-12s %s\n", dbio_offered_names[f], dbio_offered_text(f, x[f], left),
+                       dbio_offered_text(f, y[f], right), dbio_offered_change(x[f], y[f], change));
         }
 }
 
@@ -185,9 +118,9 @@ static void stream_text(const struct dbio_offered_stream *s, char *text, size_t 
 
                 if (isnan(bytes))
                         continue;
-                count_text(per_s, rate);
+                dbio_offered_count(per_s, rate);
                 n += (size_t)snprintf(text + n, size - n, "%s%s%s%s of %s", n ? ", " : "", s->closed || isnan(per_s) ? "" : rate,
-                                      s->closed || isnan(per_s) ? "" : "/s ", k ? "writes" : "reads", bytes_text(bytes, length));
+                                      s->closed || isnan(per_s) ? "" : "/s ", k ? "writes" : "reads", dbio_offered_bytes(bytes, length));
                 if (n >= size)
                         return;
         }
@@ -254,7 +187,7 @@ static void bursts_text(const struct comparison *c, char *text, size_t size)
         char reached[100] = "what the means hide", commands[40];
 
         if (adapter)
-                snprintf(reached, sizeof reached, "whether the adapter's %s commands are reached", count_text(adapter, commands));
+                snprintf(reached, sizeof reached, "whether the adapter's %s commands are reached", dbio_offered_count(adapter, commands));
         if (means[0] || means[1])
                 snprintf(text, size, "not known: %s %s means over %s.\nA block trace of one minute would tell %s.",
                          means[0] && means[1] ? "both hold" : means[0] ? "the first holds" : "the second holds", "only",
@@ -326,7 +259,7 @@ static void print_text(const struct comparison *c)
 
         print_head(c);
         for (unsigned p = 0; p < a->nphases; p++) {
-                const struct dbio_offered_phase *other = partner(b, &a->phases[p], p);
+                const struct dbio_offered_phase *other = dbio_offered_partner(b, &a->phases[p], p);
 
                 if (a->nphases > 1 || b->nphases > 1)
                         printf("PHASE %s%s%s\n", a->phases[p].name, other && strcmp(other->name, a->phases[p].name) ? " -> " : "",
@@ -338,7 +271,7 @@ static void print_text(const struct comparison *c)
                         print_streams(&a->phases[p], other);
         }
         for (unsigned p = a->nphases; p < b->nphases; p++)
-                if (partner(a, &b->phases[p], p) == NULL)
+                if (dbio_offered_partner(a, &b->phases[p], p) == NULL)
                         printf("PHASE %s: only after\n", b->phases[p].name);
         bursts_text(c, text, sizeof text);
         char *second = strchr(text, '\n');
@@ -422,7 +355,7 @@ static int print_json(const struct comparison *c, struct dbio_err *err)
         int code;
 
         for (unsigned p = 0; p < a->nphases; p++) {
-                const struct dbio_offered_phase *other = partner(b, &a->phases[p], p);
+                const struct dbio_offered_phase *other = dbio_offered_partner(b, &a->phases[p], p);
 
                 if (other)
                         json_array_append_new(phases, phase_json(&a->phases[p], other));

@@ -54,4 +54,17 @@ extern const char *const dbio_offered_names[DBIO_OFFERED_FIGURES];
 /* NAN where nothing makes it, or it is not known. */
 void dbio_offered_sum(const struct dbio_offered_phase *phase, double figures[DBIO_OFFERED_FIGURES]);
 
+/* A side's phase of the same name, else the one at the same place; NULL = none. */
+const struct dbio_offered_phase *dbio_offered_partner(const struct dbio_offered *other, const struct dbio_offered_phase *phase,
+                                                      unsigned place);
+/* For people: `4,120`, `8.0K`, `-`; `+39 %`, `x 2.0`, `same`, `new`, `gone`. They return text. */
+const char *dbio_offered_count(double value, char text[40]);
+const char *dbio_offered_bytes(double bytes, char text[40]);
+const char *dbio_offered_text(int figure, double value, char text[40]);
+const char *dbio_offered_change(double a, double b, char text[40]);
+
+/* dbio_differences of two resolved texts, and a line for each figure that the demands differ in: `offered log bytes/s
+ * 1.0M -> 1.4M   (+38 %)`. */
+char *dbio_offered_differences(const char *base, const char *new_);
+
 #endif
