@@ -367,10 +367,20 @@ static void print_combination(const struct dbio_study_state *study, FILE *out, u
         fprintf(out, "    %-24.24s", text);
 }
 
+/* Rows that are devices have no best in common: each says what the columns do to it. */
+static bool rows_are_devices(const struct dbio_study_state *study)
+{
+        for (unsigned a = 0; a + 1 < study->naxes; a++)
+                if (!strncmp(study->axes[a], "target.", 7))
+                        return true;
+        return false;
+}
+
 static void print_row(const struct dbio_study_state *study, FILE *out, const struct dbio_run_figures *row)
 {
         enum dbio_study_metric metric = dbio_study_metric_of(study, row);
-        struct dbio_study_values *best = calloc(COLUMNS_MAX, sizeof *best);
+        struct dbio_study_values *best = calloc(COLUMNS_MAX, sizeof *best), *own = calloc(COLUMNS_MAX, sizeof *own);
+        bool devices = rows_are_devices(study);
 
         fprintf(out, "  %s  %s %s  %s\n", row->phase, row->stream, dbio_kind_name((unsigned)row->kind),
                 metric_names[metric]);
@@ -386,22 +396,28 @@ static void print_row(const struct dbio_study_state *study, FILE *out, const str
                         print_combination(study, out, c);
                 for (unsigned k = 0; k < study->ncolumns; k++) {
                         struct dbio_study_values values = dbio_study_values_of(study, row, metric, c, k);
+                        own[k] = values;
                         if (study->ncombinations > 1)
                                 print_value(study, out, values.mean);
                         if (!isnan(values.mean) &&
                             (isnan(best[k].mean) || dbio_study_better(metric, values.mean, best[k].mean)))
                                 best[k] = values;
                 }
-                if (study->ncombinations > 1)
+                if (devices && study->ncombinations > 1)
+                        print_winner(study, out, metric, own);
+                else if (study->ncombinations > 1)
                         fputc('\n', out);
         }
-        fprintf(out, "    %-24s", study->ncombinations > 1 ? "best" : "");
-        for (unsigned k = 0; k < study->ncolumns; k++)
-                print_value(study, out, best[k].mean);
-        print_winner(study, out, metric, best);
+        if (!devices || study->ncombinations < 2) {
+                fprintf(out, "    %-24s", study->ncombinations > 1 ? "best" : "");
+                for (unsigned k = 0; k < study->ncolumns; k++)
+                        print_value(study, out, best[k].mean);
+                print_winner(study, out, metric, best);
+        }
         if (!study->naxes)
                 dbio_study_print_times(study, out, row);
         dbio_study_print_device_limit(study, out, row);
+        free(own);
         free(best);
 }
 

@@ -86,6 +86,8 @@ row 'RAID 10: contiguous scan, s (V11)' 6.452 "$(scan_s raid10-15k-sas contiguou
 row 'RAID 10: fragmented scan, s (V12)' 10.829 "$(scan_s raid10-15k-sas "$turns")" 10 predicted
 range 'RAID 10: fragmented / contiguous (V12)' 1.678 "$(echo "$(scan_s raid10-15k-sas "$turns") $(scan_s raid10-15k-sas contiguous)" | awk '{ print $1 / $2 }')" 1.4 2.0 predicted
 row 'ioDrive: fragmented / contiguous (V13)' 1.002 "$(echo "$(scan_s pcie-ssd-iodrive80 "$turns") $(scan_s pcie-ssd-iodrive80 contiguous)" | awk '{ print $1 / $2 }')" 1 predicted
+holds 'the study says: contiguous is faster on disks, and no different on the SSD' \
+        "$(grep -q 'raid10-15k-sas .*contiguous by' fragmentation.txt && grep -q 'iodrive80 .*no difference' fragmentation.txt || cat fragmentation.txt)"
 dbio checkpoint run "$s0/checkpoint.yaml" --target data=sim:s0-checkpoint-volume --label checkpoint
 episode() { sql "SELECT $2 FROM v_episode JOIN v_run USING (run_id) WHERE label = 'checkpoint' AND phase = '$1'"; }
 row 'checkpoint, consecutive pages: MiB/s (V14)' 280.93 "$(episode consecutive mib_per_s)" 1 fitted
