@@ -49,8 +49,11 @@ int dbio_cmd_label(const struct dbio_cmdline *line, struct dbio_err *err)
 {
         struct dbio_store *store;
         struct dbio_runs runs;
-        int code = open_runs(line, DBIO_STORE_WRITE, &store, &runs, err);
+        int code;
 
+        if (dbio_label_check(line->arguments[1], err))
+                return -1;
+        code = open_runs(line, DBIO_STORE_WRITE, &store, &runs, err);
         if (!code)
                 code = dbio_runs_label(store, &runs, line->arguments[1], err);
         return close_runs(store, &runs, code);

@@ -1,11 +1,22 @@
 #include "replay/command.h"
 
 #include <getopt.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "patterns/doc.h"
+
+int dbio_label_check(const char *label, struct dbio_err *err)
+{
+        json_t *text = json_string(label);
+
+        if (!text)
+                return dbio_err_set(err, DBIO_USAGE, "a label is text in UTF-8");
+        json_decref(text);
+        return 0;
+}
 
 /* Whether value is one of `a|b|c`; a capitalised alternative (N) stands for any number. */
 static bool allowed(const char *choices, const char *value)
@@ -42,6 +53,10 @@ static int take(struct dbio_cmdline *line, enum dbio_option_id id, const char *v
         const struct dbio_option *option = &dbio_options[id];
         struct dbio_option_value *slot = &line->options[id];
 
+        if (id == DBIO_OPT_LABEL && dbio_label_check(value, err))
+                return -1;
+        if (id == DBIO_OPT_DB && !*value)
+                return dbio_err_set(err, DBIO_USAGE, "--db needs the path of a file");
         if (option->choice && !allowed(option->argument, value))
                 return dbio_err_set(err, DBIO_USAGE, "--%s %s: one of %s is right", option->name, value, option->argument);
         const char **grown = realloc(slot->values, (slot->n + 1) * sizeof *grown);

@@ -58,6 +58,9 @@ int dbio_cmdline_parse(struct dbio_cmdline *line, const struct dbio_subcommand *
                        struct dbio_err *err);
 void dbio_cmdline_release(struct dbio_cmdline *line);
 
+/* Labels stand in JSON: DBIO_USAGE for one that could not. */
+int dbio_label_check(const char *label, struct dbio_err *err);
+
 /* The last value given, else the table's fallback, else NULL; "" for a flag that is there. */
 const char *dbio_cmdline_value(const struct dbio_cmdline *line, enum dbio_option_id option);
 bool dbio_cmdline_has(const struct dbio_cmdline *line, enum dbio_option_id option);
