@@ -403,12 +403,9 @@ static bool may_spin(struct dbio_worker *w, bool wanted)
 {
         if (wanted == w->spinning)
                 return wanted;
-        if (!wanted || atomic_fetch_add_explicit(&w->crew->spinning, 1, memory_order_relaxed) >= w->crew->max_spinning) {
-                atomic_fetch_sub_explicit(&w->crew->spinning, 1, memory_order_relaxed);
-                w->spinning = false;
-        } else {
-                w->spinning = true;
-        }
+        w->spinning = wanted && atomic_fetch_add(&w->crew->spinning, 1) < w->crew->max_spinning;
+        if (!w->spinning)
+                atomic_fetch_sub(&w->crew->spinning, 1); /* a permit that was held, or asked for in vain */
         return w->spinning;
 }
 
