@@ -359,6 +359,8 @@ static int decide(struct dbio_comparison *c, const struct dbio_compare_options *
 
         if (load_limits(c, err))
                 return -1;
+        if (options->gate_limits && !c->limit_gates[0].limit.text)
+                return dbio_err_set(err, DBIO_USAGE, "--gate limits: the workload has none");
         if (!c->base.used || !c->new_.used || (c->base.hash && c->new_.hash && !c->same_demand)) {
                 c->code = gates ? DBIO_INVALID : DBIO_OK;
                 return 0;
