@@ -111,10 +111,12 @@ static int run_phase(struct repeat *repeat, unsigned index)
         dbio_progress_end(&repeat->progress);
         if (!code)
                 code = dbio_demand_failure(&session->demand, repeat->err);
+        /* What a broken backend did until then is kept, too; its error is the one that is told. */
+        if ((!code || result.due) &&
+            dbio_recorder_finish(repeat->recorder, &result, code || repeat->store_failed ? NULL : repeat->err))
+                repeat->store_failed = true;
         if (code)
                 goto out;
-        if (dbio_recorder_finish(repeat->recorder, &result, repeat->store_failed ? NULL : repeat->err))
-                repeat->store_failed = true;
         print_errors(repeat, &result);
         judge(repeat, &result);
         repeat->stopped = result.stopped;
