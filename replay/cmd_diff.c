@@ -198,7 +198,7 @@ static void bursts_text(const struct comparison *c, char *text, size_t size)
         else if (has_episodes(&c->sides[0]) || has_episodes(&c->sides[1]))
                 snprintf(text, size, "episodes as above; everything else as it is drawn");
         else
-                snprintf(text, size, "none but those of arrivals by chance, as drawn");
+                snprintf(text, size, "no episodes; the batches of writers and the arrivals come as they are drawn");
 }
 
 static void conclusion_text(const struct comparison *c, char *text, size_t size)
