@@ -90,6 +90,8 @@ struct dbio_pacer;
 struct dbio_pacer *dbio_pacer_new(const struct dbio_pacer_config *config);
 void dbio_pacer_free(struct dbio_pacer *pacer);
 
+#define DBIO_PACER_COMMANDS_MAX 16384u /* in flight on a worker, at most */
+
 /* The most ops and the most commands that it may have in flight for these lanes. */
 void dbio_pacer_room(const struct dbio_pacer_config *config, unsigned *ops, unsigned *commands);
 

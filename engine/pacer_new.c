@@ -6,7 +6,6 @@
 #define UNCAPPED 2048u     /* ops in flight of a stream without a depth */
 #define UNCAPPED_MAX 8192u /* of all such on a worker */
 #define OPS_MAX 32768u
-#define COMMANDS_MAX 16384u
 #define CLOSED_DEPTH 1024u /* of a closed loop that names none */
 
 static enum dbio_lane_kind kind_of(const struct dbio_stream *stream)
@@ -54,7 +53,7 @@ void dbio_pacer_room(const struct dbio_pacer_config *config, unsigned *ops, unsi
         /* one more than may go, so that it is always the HBA that refuses, and is said to have */
         if (max && sum > max + 1)
                 sum = max + 1;
-        *commands = (unsigned)(sum < COMMANDS_MAX ? sum : COMMANDS_MAX);
+        *commands = (unsigned)(sum < DBIO_PACER_COMMANDS_MAX ? sum : DBIO_PACER_COMMANDS_MAX);
 }
 
 static uint32_t find_log(struct dbio_pacer *p, const struct dbio_log_position *position)

@@ -89,6 +89,22 @@ struct dbio_pacer_config dbio_run_pacer_config(const struct dbio_run *run, const
 }
 
 /* What one phase needs of each worker, taken into the run's maxima. */
+/* What closed loops are to keep in flight must be possible: fewer, unsaid, would be another workload. */
+static int check_depth(const struct dbio_phase *phase, const struct dbio_pacer_config *config, struct dbio_err *err)
+{
+        uint64_t sum = 0;
+
+        for (unsigned i = 0; i < config->nlanes; i++) {
+                const struct dbio_stream *stream = &phase->streams[config->lanes[i].stream];
+                if (!(stream->flags & (DBIO_STREAM_REACTIVE | DBIO_STREAM_TIMED)))
+                        sum += stream->depth;
+        }
+        if (sum <= DBIO_PACER_COMMANDS_MAX)
+                return 0;
+        return dbio_err_set(err, DBIO_USAGE, "phase %s keeps %llu ops in flight on a worker; at most %u are possible: lower "
+                            "threads or depth", phase->name, (unsigned long long)sum, DBIO_PACER_COMMANDS_MAX);
+}
+
 static int plan_phase(struct dbio_run *run, const struct dbio_phase *phase, struct dbio_err *err)
 {
         struct dbio_placement placement;
@@ -106,6 +122,10 @@ static int plan_phase(struct dbio_run *run, const struct dbio_phase *phase, stru
                 uint64_t bytes = bytes_of(run, phase, config.lanes, config.nlanes);
                 unsigned ops, commands;
 
+                if (check_depth(phase, &config, err)) {
+                        dbio_placement_release(&placement);
+                        return -1;
+                }
                 dbio_pacer_room(&config, &ops, &commands);
                 if (commands > run->workers[i].ncommands)
                         run->workers[i].ncommands = commands;

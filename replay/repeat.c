@@ -193,12 +193,15 @@ int dbio_session_repeat(struct dbio_session *session, const char *label, unsigne
 
         getrusage(RUSAGE_SELF, &before);
         dbio_progress_init(&repeat.progress, dbio_cmdline_has(session->line, DBIO_OPT_QUIET), session->schedule->nphases);
-        if (begin(&repeat, label, repetition, set_id))
-                return -1;
-        *run_id = repeat.run_id;
         dbio_session_verify_announce(session);
+        /* A run that cannot be opened is no run: only then is one written. */
         if (dbio_run_open(&repeat.run, session->schedule, &session->targets, &session->options, err))
-                code = -1;
+                return -1;
+        if (begin(&repeat, label, repetition, set_id)) {
+                dbio_run_close(repeat.run);
+                return -1;
+        }
+        *run_id = repeat.run_id;
         for (unsigned i = 0; !code && i < session->schedule->nphases && !repeat.stopped && !repeat.failed; i++)
                 code = run_phase(&repeat, i);
         if (!code && !dbio_interrupt_signal()) {
