@@ -414,7 +414,7 @@ static uint64_t window_of(const struct config *c, double density, unsigned datab
                 pages = (double)dirty_limit(c) / databases;
         else if (c->mode == AUTOMATIC)
                 pages = c->dirty_rate * (double)(c->every_ns != DBIO_UNSET ? c->every_ns : DEFAULT_EVERY_NS) / 1e9 / databases;
-        return (uint64_t)ceil(pages / density);
+        return (uint64_t)fmin(ceil(pages / density), 1e18); /* more than any target holds, which is said elsewhere */
 }
 
 /* Parts of the region for each database, whole extents. */

@@ -162,7 +162,7 @@ static int read_lines(struct statuses *all, const struct dbio_derive_file *file,
 
 static int one_alone(const struct statuses *all, const struct dbio_derive_file *file, struct dbio_err *err)
 {
-        const struct status *s = &all->list[0];
+        const struct status *s = all->list;
 
         if (!all->n)
                 return dbio_derive_bad(file, 0, err, "no `INNODB MONITOR OUTPUT` in it");
