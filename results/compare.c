@@ -133,6 +133,11 @@ static void judge_row(struct dbio_comparison *c, struct dbio_compare_row *row, d
             (isnan(row->plain.base) || isnan(row->plain.new_)) && (*row->figure == 'p' || *row->figure == 'e'))
                 snprintf(row->plain.why, sizeof row->plain.why,
                          *row->figure == 'p' ? "too few I/Os for %s" : "no whole %s on one side", row->figure);
+        if (c->base.shown_only || c->new_.shown_only) {
+                row->plain.word = DBIO_VERDICT_CANNOT_TELL;
+                row->plain.computed = false;
+                snprintf(row->plain.why, sizeof row->plain.why, "invalid");
+        }
         for (unsigned i = 0; i < c->nsteady; i++) {
                 const struct dbio_compare_steady *steady = &c->steady[i];
 
@@ -364,6 +369,10 @@ static int decide(struct dbio_comparison *c, const struct dbio_compare_options *
         if (!c->base.used || !c->new_.used || (c->base.hash && c->new_.hash && !c->same_demand)) {
                 c->code = gates ? DBIO_INVALID : DBIO_OK;
                 return 0;
+        }
+        if (c->base.shown_only || c->new_.shown_only) {
+                c->code = gates ? DBIO_INVALID : DBIO_OK;
+                return dbio_compare_load_rows(c, err) || dbio_compare_load_interference(c, err) || judge_rows(c, err) ? -1 : 0;
         }
         if (!c->same_demand) {
                 /* Old results: figures side by side, no verdict. */

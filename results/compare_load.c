@@ -70,7 +70,8 @@ static int load_run(struct dbio_comparison *c, struct dbio_compare_side *side, i
         run->run_id = id;
         run->began_s = sqlite3_column_int64(stmt, 1);
         run->ended_s = run->began_s + sqlite3_column_int64(stmt, 2) / 1000000000;
-        if (strcmp(dbio_db_text(stmt, 3), "complete"))
+        run->complete = !strcmp(dbio_db_text(stmt, 3), "complete");
+        if (!run->complete)
                 run->left_out = column_copy(stmt, 3);
         else if (!sqlite3_column_int(stmt, 4))
                 run->left_out = strdup(*dbio_db_text(stmt, 5) ? dbio_db_text(stmt, 5) : "not valid");
@@ -87,6 +88,8 @@ static int run_compare(const void *left, const void *right)
 
         if (!a->left_out != !b->left_out)
                 return !b->left_out - !a->left_out;
+        if (a->complete != b->complete)
+                return b->complete - a->complete;
         return a->run_id < b->run_id ? -1 : a->run_id > b->run_id;
 }
 
@@ -135,6 +138,9 @@ int dbio_compare_load_side(struct dbio_comparison *c, struct dbio_compare_side *
         qsort(side->runs, side->nr, sizeof *side->runs, run_compare);
         for (unsigned i = 0; i < side->nr; i++)
                 side->used += !side->runs[i].left_out;
+        side->shown_only = !side->used;
+        for (unsigned i = 0; i < side->nr && side->shown_only; i++)
+                side->used += side->runs[i].complete;
         for (unsigned i = 0; i < side->used; i++)
                 if (dbio_figures_load(c->store, side->runs[i].run_id, &side->runs[i].figures, err))
                         return -1;

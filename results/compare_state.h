@@ -14,6 +14,7 @@ struct dbio_compare_run {
         int64_t run_id;
         int64_t began_s, ended_s; /* since the epoch */
         char *left_out;           /* why; NULL = counts */
+        bool complete;
         struct dbio_figure_rows figures;
 };
 
@@ -21,6 +22,7 @@ struct dbio_compare_side {
         const char *name;
         char shown[96]; /* the label, else the name given; with the run's id where both sides have the same */
         unsigned nr, used;
+        bool shown_only; /* no run is valid: the complete ones are used for the table, and for no verdict or gate */
         struct dbio_compare_run *runs; /* those that count first */
         char *label, *workload, *hash, *engine, *host, *targets, *trust;
         int64_t seed;

@@ -87,7 +87,8 @@ static void print_head(const struct dbio_comparison *c, FILE *out)
         snprintf(left, sizeof left, "COMPARE  %lld %.40s  ->  %lld %.40s", (long long)c->base.runs[0].run_id,
                  c->base.label ? c->base.label : "", (long long)c->new_.runs[0].run_id,
                  c->new_.label ? c->new_.label : "");
-        snprintf(right, sizeof right, "%u + %u repetitions", c->base.used, c->new_.used);
+        snprintf(right, sizeof right, "%u + %u repetitions", c->base.shown_only ? 0 : c->base.used,
+                 c->new_.shown_only ? 0 : c->new_.used);
         dbio_text_line(out, "%-70s %29s", left, right);
         for (int i = 0; i < 2; i++)
                 if (sides[i]->simulated) {
@@ -126,10 +127,10 @@ static void print_validity(const struct dbio_comparison *c, FILE *out)
         const struct dbio_compare_side *sides[2] = {&c->base, &c->new_};
         struct paragraph paragraph = {""};
 
-        if (c->base.used == c->base.nr && c->new_.used == c->new_.nr)
+        if (c->base.used == c->base.nr && c->new_.used == c->new_.nr && !c->base.shown_only && !c->new_.shown_only)
                 say(&paragraph, "both valid;");
         for (int s = 0; s < 2; s++)
-                for (unsigned i = sides[s]->used; i < sides[s]->nr; i++)
+                for (unsigned i = sides[s]->shown_only ? 0 : sides[s]->used; i < sides[s]->nr; i++)
                         say(&paragraph, "run %lld is left out: %s;", (long long)sides[s]->runs[i].run_id,
                             sides[s]->runs[i].left_out);
         if (!isnan(c->base.foreign) && !isnan(c->new_.foreign))
@@ -225,8 +226,9 @@ static void say_answer(const struct dbio_comparison *c, struct paragraph *paragr
                 first = first ? first : &c->rows[i];
                 agree = agree && c->rows[i].plain.word == first->plain.word;
         }
-        if (!first) {
-                say(paragraph, "cannot tell: no run on one side can be used.");
+        if (!first || c->base.shown_only || c->new_.shown_only) {
+                say(paragraph, "cannot tell: no run on one side can be used.%s",
+                    c->nrows ? " Its figures are shown all the same." : "");
                 return;
         }
         if (agree) {
@@ -264,6 +266,8 @@ static bool costs(const struct dbio_interference_figures *figures)
 
 static void say_interference(const struct dbio_comparison *c, struct paragraph *paragraph)
 {
+        if (c->base.shown_only || c->new_.shown_only)
+                return;
         for (unsigned i = 0; i < c->ninterference; i++) {
                 const struct dbio_compare_interference *entry = &c->interference[i];
                 const struct dbio_interference_figures *base = &entry->base, *new_ = &entry->new_;
@@ -279,6 +283,8 @@ static void say_interference(const struct dbio_comparison *c, struct paragraph *
 
 static void say_bands(const struct dbio_comparison *c, struct paragraph *paragraph)
 {
+        if (c->base.shown_only || c->new_.shown_only)
+                return;
         for (unsigned i = 0; i < c->nrows; i++) {
                 const struct dbio_compare_row *row = &c->rows[i];
                 const struct dbio_band *base, *new_;
