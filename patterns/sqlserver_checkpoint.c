@@ -406,7 +406,8 @@ static uint64_t window_of(const struct config *c, double density, unsigned datab
 {
         double pages = 0;
 
-        if (!dbio_is_set(density))
+        /* One page a write is a density of 0: the pages may lie anywhere in the region. */
+        if (!dbio_is_set(density) || density <= 0)
                 return 0;
         if (c->pages != DBIO_UNSET)
                 pages = (double)c->pages;
