@@ -131,7 +131,4 @@ bool dbio_derive_count(const char *text, uint64_t most, uint64_t *value);
 /* A number without exponent, at most three digits behind the point (more below 1), for rates and factors. */
 const char *dbio_derived_number(double value, char text[40]);
 
-/* The streams that were written so far, for `streams: [...]` of phases. */
-unsigned dbio_derived_streams(const struct dbio_derived *out);
-
 #endif

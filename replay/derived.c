@@ -403,11 +403,6 @@ const char *dbio_derived_job(struct dbio_derived *out, const struct dbio_derived
         return out->job;
 }
 
-unsigned dbio_derived_streams(const struct dbio_derived *out)
-{
-        return out->nstreams;
-}
-
 static void write_text(FILE *file, const char *text)
 {
         fputc('\'', file);
