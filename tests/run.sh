@@ -5,7 +5,11 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/dbio-check.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0
 for test; do
-        [ -e "$test" ] || continue
+        if [ ! -e "$test" ]; then
+                echo "FAIL $test: not there"
+                failed=$((failed + 1))
+                continue
+        fi
         name=$(basename "$test")
         tap=$work/$name.tap log=$work/$name.log
         : > "$tap"
