@@ -14,7 +14,9 @@
                 DBIO_OPT_VERIFY, DBIO_OPT_TIMEOUT, DBIO_OPT_ON_ERROR, DBIO_OPT_STRICT, DBIO_OPT_JSON, DBIO_OPT_QUIET,   \
                 DBIO_OPT_YES
 /* How a trace is taken; `run FORMAT:TRACE` and `import`. */
-#define TRACE_OPTIONS DBIO_OPT_MAP, DBIO_OPT_FOLD, DBIO_OPT_READS_ONLY, DBIO_OPT_EVENT, DBIO_OPT_SKIP_BAD, DBIO_OPT_MISALIGNED
+#define TRACE_OPTIONS                                                                                                  \
+        DBIO_OPT_MAP, DBIO_OPT_COMPACT, DBIO_OPT_FOLD, DBIO_OPT_READS_ONLY, DBIO_OPT_EVENT, DBIO_OPT_SKIP_BAD,          \
+                DBIO_OPT_MISALIGNED
 
 #define MANY 1000000u
 

@@ -69,6 +69,7 @@ int dbio_demand_trace_options(const struct dbio_cmdline *line, struct dbio_trace
         *options = (struct dbio_trace_options){
                 .nmaps = line->options[DBIO_OPT_MAP].n,
                 .maps = line->options[DBIO_OPT_MAP].values,
+                .compact = dbio_cmdline_has(line, DBIO_OPT_COMPACT),
                 .fold = dbio_cmdline_has(line, DBIO_OPT_FOLD),
                 .reads_only = dbio_cmdline_has(line, DBIO_OPT_READS_ONLY),
                 .issue_events = !strcmp(dbio_cmdline_value(line, DBIO_OPT_EVENT), "issue"),
@@ -139,6 +140,27 @@ static int open_trace(struct dbio_demand *demand, const char *source, const stru
         if (line->options[DBIO_OPT_SET].n)
                 return dbio_err_set(err, DBIO_USAGE, "--set changes a workload, and this is a trace");
         return 1;
+}
+
+int dbio_demand_check_options(const struct dbio_demand *demand, const struct dbio_cmdline *line, struct dbio_err *err)
+{
+        static const struct {
+                enum dbio_option_id option;
+                bool import;    /* taken when a schedule is made, and kept in it */
+        } options[] = {{DBIO_OPT_MAP, true}, {DBIO_OPT_COMPACT, true}, {DBIO_OPT_EVENT, true}, {DBIO_OPT_SKIP_BAD, true},
+                       {DBIO_OPT_FOLD, false}, {DBIO_OPT_MISALIGNED, false}, {DBIO_OPT_READS_ONLY, false}, {DBIO_OPT_PACE, false}};
+
+        for (unsigned i = 0; i < sizeof options / sizeof *options; i++) {
+                const char *name = dbio_options[options[i].option].name;
+                if (!line->options[options[i].option].n)
+                        continue;
+                if (!demand->trace)
+                        return dbio_err_set(err, DBIO_USAGE, "--%s is for traces, and %s is a workload", name, demand->name);
+                if (options[i].import && !demand->trace->format)
+                        return dbio_err_set(err, DBIO_USAGE, "--%s is for traces, and %s is a schedule of one: give it to "
+                                                             "`dbio import`", name, demand->trace->path);
+        }
+        return 0;
 }
 
 int dbio_demand_failure(const struct dbio_demand *demand, struct dbio_err *err)

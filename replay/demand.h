@@ -27,6 +27,9 @@ int dbio_demand_open_text(struct dbio_demand *demand, const char *name, const ch
                           const struct dbio_cmdline *line, struct dbio_err *err);
 /* The options of a trace on a command line; strings stay the line's. */
 int dbio_demand_trace_options(const struct dbio_cmdline *line, struct dbio_trace_options *options, struct dbio_err *err);
+/* DBIO_USAGE where the line has an option that says how a trace is taken, and what is to be run is none or was made a
+ * schedule already. */
+int dbio_demand_check_options(const struct dbio_demand *demand, const struct dbio_cmdline *line, struct dbio_err *err);
 /* -1 and the error that ended the reading of a trace in the middle of a phase, else 0. */
 int dbio_demand_failure(const struct dbio_demand *demand, struct dbio_err *err);
 void dbio_demand_release(struct dbio_demand *demand);

@@ -14,6 +14,7 @@ const struct dbio_option dbio_options[DBIO_OPTIONS] = {
         FLAG(ALLOW_BUSY, "allow-busy", "read a device or file that others use, within caps"),
         FLAG(ALLOW_WRITE, "allow-write", "write to a file that dbio did not make, or to a block device"),
         VALUE(BIND, "bind", "FILE", "bindings from a YAML file of `target: binding` lines", NULL),
+        FLAG(COMPACT, "compact", "take out of a trace's targets the regions of 1 MiB that it never touches"),
         FLAG(CREATE, "create", "make missing target files: preallocate and write them"),
         FLAG(CSV, "csv", "rows of v_phase as CSV"),
         FLAG(COUNTERS, "counters", "totals under the database's own counter names"),

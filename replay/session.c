@@ -261,8 +261,8 @@ int dbio_session_open(struct dbio_session *session, const char *source, const st
                                     err)) {
                 goto fail;
         }
-        if (read_run_options(session, err) || read_bindings(session, extra, err) || bind(session, &options, err) ||
-            choose_engine(session, err))
+        if (dbio_demand_check_options(&session->demand, line, err) || read_run_options(session, err) ||
+            read_bindings(session, extra, err) || bind(session, &options, err) || choose_engine(session, err))
                 goto fail;
         if (!session->simulated && !options.null_engine && guard(session, err))
                 goto fail;

@@ -97,6 +97,7 @@ struct dbio_trace_options {
                                      * every device is a target of its name */
         const char *only_target;    /* the single target that a single device may take without a map; else NULL */
         bool fold, reads_only, issue_events;
+        bool compact;               /* regions of 1 MiB that no op touches are taken out; the trace is read twice */
         uint64_t skip_bad;          /* bad lines that may be left out */
         enum dbio_misaligned misaligned;
 };
@@ -132,6 +133,7 @@ struct dbio_trace_summary {
         uint64_t rounded, folded, dropped, left_out, spread, spread_seconds;
         uint64_t completions;       /* events with a latency */
         uint64_t zero_length;
+        uint64_t gap_bytes;         /* taken out by --compact */
         unsigned peak_depth;        /* most in flight at once, where there are completions; else 0 */
         uint32_t max_length;        /* of reads and writes */
         uint64_t end_ns;            /* of the recording, from time 0 */

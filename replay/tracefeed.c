@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "replay/tracedevices.h"
+#include "replay/traceregions.h"
 
 #define SECOND_NS 1000000000u
 #define PENDING_MAX 65536u
@@ -347,6 +348,8 @@ static int make_op(struct dbio_trace_feed *feed, const struct dbio_trace_event *
         if (event->kind == DBIO_FSYNC) {
                 op->offset = 0;
                 op->length = 0;
+        } else if (feed->regions) {
+                op->offset = dbio_trace_regions_place(feed->regions, op->target, op->offset);
         }
         depend(feed, event, op);
         count_op(feed, event, op);
@@ -375,6 +378,7 @@ static void end_feed(struct dbio_trace_feed *feed)
 
         feed->over = true;
         summary->end_ns = feed->ops ? end - summary->first_ns : 0;
+        summary->gap_bytes = feed->regions ? dbio_trace_regions_gaps(feed->regions) : 0;
         summary->inversions = feed->input.inversions;
         summary->untimed = feed->input.untimed;
         snprintf(summary->note, sizeof summary->note, "%s", feed->input.note);
@@ -435,7 +439,8 @@ int dbio_trace_feed_open(struct dbio_trace_feed **out, const char *format_name, 
         feed->options = *options;
         feed->input.paths = paths;
         feed->input.npaths = npaths;
-        if (!open_input(feed, format_name, &why))
+        if (!(options->compact && dbio_trace_regions_find(&feed->regions, format_name, paths, npaths, options, &why)) &&
+            !open_input(feed, format_name, &why))
                 return 0;
         if (err)
                 *err = why;
@@ -452,6 +457,7 @@ void dbio_trace_feed_close(struct dbio_trace_feed *feed)
                 feed->input.format->close(&feed->input);
         dbio_trace_devices_free(feed->input.devices);
         dbio_trace_file_close(feed->file);
+        dbio_trace_regions_free(feed->regions);
         free(feed->sorter.ring);
         free(feed->sorter.heap);
         free(feed->sorter.numbers);

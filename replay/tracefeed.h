@@ -6,6 +6,7 @@
 #include "replay/trace.h"
 
 struct dbio_trace_file; /* a schedule file that is read */
+struct dbio_trace_regions;
 
 struct dbio_trace_sorter {
         struct dbio_trace_event *ring, *heap; /* in order as they came; the others, by time and number */
@@ -37,6 +38,7 @@ struct dbio_trace_feed {
         struct dbio_trace_spreader spreader;
         struct dbio_trace_pending pending;
         struct dbio_trace_file *file;         /* instead of input */
+        struct dbio_trace_regions *regions;   /* --compact; else NULL */
         char hash[65];
         struct dbio_trace_target *targets;
         unsigned ntargets, room;

@@ -68,6 +68,8 @@ static void make_hash(struct dbio_trace *trace, const char *of_file)
                 return;
         fprintf(out, "%s %s %d %d %d %d %d", trace->format ? trace->format : "", of_file, trace->pace, trace->options.fold,
                 trace->options.reads_only, trace->options.issue_events, trace->options.misaligned);
+        if (trace->options.compact)
+                fputs(" compact", out);
         for (unsigned i = 0; i < trace->options.nmaps; i++)
                 fprintf(out, " %s", trace->options.maps[i]);
         for (size_t i = 0; i < trace->files.gl_pathc; i++)

@@ -62,6 +62,7 @@ static void print_odd(struct dbio_trace_feed *feed, FILE *out)
         print_count(out, "left out by --reads-only", summary->dropped);
         print_count(out, "rounded to whole sectors", summary->rounded);
         print_count(out, "folded into their target", summary->folded);
+        print_count(out, "bytes never touched and taken out", summary->gap_bytes);
         fprintf(out, "%-34s %12" PRIu64 "\n", "not aligned to 512 bytes", summary->misaligned[0]);
         fprintf(out, "%-34s %12" PRIu64 "\n", "not aligned to 4096 bytes", summary->misaligned[1]);
         if (summary->misaligned[0])
@@ -151,7 +152,7 @@ void dbio_trace_summary_json(struct dbio_trace_feed *feed, FILE *out)
                 {"first_ns", summary->first_ns}, {"span_ns", summary->last_ns - summary->first_ns}, {"end_ns", summary->end_ns},
                 {"min_offset", summary->min_offset}, {"max_end", summary->max_end}, {"sequential", summary->sequential},
                 {"inversions", summary->inversions}, {"rejected", summary->bad}, {"misaligned_512", summary->misaligned[0]},
-                {"misaligned_4096", summary->misaligned[1]}, {"rounded", summary->rounded}, {"folded", summary->folded},
+                {"misaligned_4096", summary->misaligned[1]}, {"rounded", summary->rounded}, {"folded", summary->folded}, {"gap_bytes", summary->gap_bytes},
                 {"dropped_writes", summary->dropped}, {"left_out", summary->left_out}, {"zero_length", summary->zero_length},
                 {"spread", summary->spread}, {"completions", summary->completions}, {"peak_depth", summary->peak_depth},
         };

@@ -211,6 +211,35 @@ START_TEST(maps)
 }
 END_TEST
 
+/* By hand: of /d regions 1, 2 (an op on both), 2^22 and 2^40 are touched, of e region 7. */
+START_TEST(compact)
+{
+        const char *text = "fio version 3 iolog\n1 d add\n1 d open\n1 e add\n1 e open\n"
+                           "1 d read 4398046511616 512\n2 d write 2096640 1024\n3 e read 7344128 4096\n4 d read 1048576 512\n"
+                           "5 d datasync 0 0\n6 d write 1152921504606847488 512\n7 d read 2097152 4096\n";
+        const uint64_t want[] = {2 * 1048576 + 512, 1048064, 4096, 0, 0, 3 * 1048576 + 512, 1048576};
+        const char *both[] = {"d=all@100MiB", "e=all"}, *path = "/dev/null";
+        struct dbio_trace_options options = {.compact = true};
+        struct trace_result r = trace_read("fio-iolog", text, strlen(text), &options);
+
+        ck_assert_int_eq(r.code, 0);
+        ck_assert_uint_eq(r.ops, 7);
+        for (unsigned i = 0; i < 7; i++)
+                ck_assert_uint_eq(r.first[i].offset, want[i]);
+        ck_assert_uint_eq(r.summary.max_end, 3 * 1048576 + 1024);
+        /* regions 0 to 2^40 without the 4 of d, 0 to 7 without the one of e */
+        ck_assert_uint_eq(r.summary.gap_bytes, (((uint64_t)1 << 40) + 1 - 4 + 7) * 1048576);
+        options = (struct dbio_trace_options){.compact = true, .maps = both, .nmaps = 2};
+        r = trace_read("fio-iolog", text, strlen(text), &options);
+        ck_assert_uint_eq(r.ntargets, 1);
+        for (unsigned i = 0; i < 7; i++) /* e comes first */
+                ck_assert_uint_eq(r.first[i].offset, i == 2 ? 4096 : i == 4 ? 0 : want[i] + 1048576);
+        r = trace_read_files("fio-iolog", &path, 1, &options);
+        ck_assert_int_eq(r.code, -1);
+        ck_assert_ptr_nonnull(strstr(r.err.message, "no regular file"));
+}
+END_TEST
+
 static size_t put(unsigned char *to, uint64_t value, unsigned bytes, bool big)
 {
         for (unsigned i = 0; i < bytes; i++)
@@ -462,6 +491,6 @@ START_TEST(schedule_file)
 }
 END_TEST
 
-TEST_MAIN("trace", counts, errors_say_where, bad_lines_may_be_left_out, truncated_anywhere, sorted_by_time, maps,
+TEST_MAIN("trace", counts, errors_say_where, bad_lines_may_be_left_out, truncated_anywhere, sorted_by_time, maps, compact,
           blktrace_records, vscsi_records, any_table, utf16, random_bytes, ten_thousand_devices, time_that_goes_back, dependencies,
           schedule_file)
