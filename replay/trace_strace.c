@@ -1,22 +1,28 @@
 /* strace of a database process: pread, pwrite, their vectors, read and write where the place is known, fsync, fdatasync and
- * io_submit, by file. With -f and -ttt (or -t, -tt) and -T; file names by -yy, else from an lsof listing before the calls,
- * else from the opens seen. Buffers may hold anything, so arguments are taken from the right. */
+ * io_submit, by file. With -f and -ttt (or -t, -tt, -r) and -T; file names by -yy or -y, else from an lsof listing before the
+ * calls, else from the opens seen. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/straceline.h"
 #include "replay/trace.h"
 #include "replay/tracelines.h"
 
-#define PENDING 512u    /* calls that are unfinished */
+#define BUCKETS 4096u   /* of calls that are unfinished, by process */
+#define PENDING_MAX (64u << 20) /* bytes of them */
 #define FILES 65536u    /* descriptors */
 #define EVENTS 1024u    /* of one io_submit */
-#define DAY_NS 86400000000000u
+#define CUT_MAX 65536u  /* bytes of a line that messages cut */
 
 struct file {
         char *name;
         uint64_t at;
         bool placed;    /* at is known */
+        bool character; /* a character device */
+        bool positioned; /* read or written at a place: a device, not a terminal */
+        bool through;   /* opened by O_SYNC or O_DSYNC: each write is durable when it is done */
+        bool append;    /* opened by O_APPEND: written where it ends, which is not known */
 };
 
 struct strace {
@@ -24,21 +30,16 @@ struct strace {
         struct file *files;
         uint64_t nfiles;   /* the highest descriptor that has a name, and 1 */
         struct pending {
+                struct pending *next;
                 uint64_t pid, t_ns;
-                char *text;
                 bool coarse;
-        } pending[PENDING];
-        unsigned npending;
+                char text[];
+        } *pending[BUCKETS];
+        size_t pending_bytes;
         struct dbio_trace_event *events;
         unsigned nevents, event;
-        uint64_t day_ns, last_ns;
-        bool timed;
-};
-
-struct call {
-        const char *name, *args, *end; /* end: of the arguments */
-        uint64_t t_ns, latency_ns, result;
-        bool coarse, failed;
+        struct dbio_strace_clock clock;
+        char *begun; /* a line that a message of strace has cut; or NULL */
 };
 
 static int open_strace(struct dbio_trace_input *input, struct dbio_err *err)
@@ -57,6 +58,20 @@ static int open_strace(struct dbio_trace_input *input, struct dbio_err *err)
         return dbio_trace_lines_open(&strace->lines, input->paths, input->npaths, err);
 }
 
+/* Whether there were any. */
+static bool drop_pending(struct strace *strace)
+{
+        bool any = false;
+
+        for (unsigned i = 0; i < BUCKETS; i++)
+                for (struct pending *pending; (pending = strace->pending[i]); any = true) {
+                        strace->pending[i] = pending->next;
+                        free(pending);
+                }
+        strace->pending_bytes = 0;
+        return any;
+}
+
 static void close_strace(struct dbio_trace_input *input)
 {
         struct strace *strace = input->state;
@@ -65,10 +80,10 @@ static void close_strace(struct dbio_trace_input *input)
                 return;
         for (uint64_t i = 0; i < strace->nfiles; i++)
                 free(strace->files[i].name);
-        for (unsigned i = 0; i < strace->npending; i++)
-                free(strace->pending[i].text);
+        drop_pending(strace);
         free(strace->files);
         free(strace->events);
+        free(strace->begun);
         dbio_trace_lines_close(&strace->lines);
         free(strace);
         input->state = NULL;
@@ -117,124 +132,31 @@ static bool take_lsof(struct strace *strace, const char *text)
         return true;
 }
 
-/* --- the parts of a line ------------------------------------------------------------------------------------------- */
-
-/* 1796067820.121622, 10:05:01, 10:05:01.123456; t_ns stays where there is none. */
-static bool take_time(struct strace *strace, const char **text, uint64_t *t_ns, bool *coarse)
-{
-        const char *at = *text, *look = *text;
-        uint64_t hours, minutes, seconds;
-
-        if (!dbio_trace_number(&look, &hours))
-                return false;
-        if (*look == '.') {
-                if (!dbio_trace_time(&at, 1000000000, t_ns, coarse) || *at != ' ')
-                        return false;
-        } else if (*look == ':') {
-                at = look + 1;
-                if (!dbio_trace_number(&at, &minutes) || *at++ != ':' || hours > 23 || minutes > 59 ||
-                    !dbio_trace_time(&at, 1000000000, &seconds, coarse) || *at != ' ' || seconds > 61000000000u)
-                        return false;
-                *t_ns = strace->day_ns + (hours * 60 + minutes) * 60000000000u + seconds;
-                if (*t_ns + DAY_NS / 2 < strace->last_ns) {
-                        strace->day_ns += DAY_NS;
-                        *t_ns += DAY_NS;
-                }
-                strace->last_ns = *t_ns;
-        } else {
-                return false;
-        }
-        *text = blanks(at);
-        return true;
-}
-
-static void take_pid(const char **text, uint64_t *pid)
-{
-        const char *at = *text;
-
-        *pid = 0;
-        if (!strncmp(at, "[pid", 4)) {
-                at = blanks(at + 4);
-                if (dbio_trace_number(&at, pid) && *at == ']')
-                        *text = blanks(at + 1);
-        } else if (dbio_trace_number(&at, pid) && (*at == ' ' || *at == '\t')) {
-                *text = blanks(at);
-        }
-}
-
-/* `name(args) = result <latency>` */
-static bool take_call(const char *text, struct call *call)
-{
-        const char *open = strchr(text, '('), *equal = NULL, *at;
-        bool ignored;
-
-        for (at = text; (at = strstr(at, " = ")); at++)
-                equal = at;
-        if (!open || !equal || equal < open)
-                return false;
-        for (at = equal; at > open && *at != ')'; at--)
-                ;
-        if (at == open)
-                return false;
-        call->name = text;
-        call->args = open + 1;
-        call->end = at;
-        at = blanks(equal + 3);
-        call->failed = *at == '-' || *at == '?';
-        call->result = 0;
-        if (!call->failed && !dbio_trace_number(&at, &call->result))
-                return false;
-        const char *angle = strrchr(at, '<');
-        call->latency_ns = DBIO_TRACE_UNKNOWN;
-        if (angle && (angle++, !dbio_trace_time(&angle, 1000000000, &call->latency_ns, &ignored) || *angle != '>'))
-                call->latency_ns = DBIO_TRACE_UNKNOWN;
-        return true;
-}
-
-/* The argument that is so many from the right, as a number. */
-static bool argument_from_right(const struct call *call, unsigned n, uint64_t *value)
-{
-        const char *at = call->end;
-
-        for (;; n--) {
-                while (at > call->args && at[-1] != ',')
-                        at--;
-                if (!n || at == call->args)
-                        break;
-                at--;
-        }
-        at = blanks(at);
-        return !n && dbio_trace_number(&at, value);
-}
-
-/* The descriptor that is the first argument, and its name where -yy tells it. */
+/* The descriptor that is the first argument, and its name where -y or -yy tells it. */
 static struct file *file_of(struct strace *strace, const char *at, const char *end, uint64_t *fd)
 {
+        struct dbio_strace_name name;
+
         if (!dbio_trace_number(&at, fd) || *fd >= FILES)
                 return NULL;
         struct file *file = &strace->files[*fd];
-        if (*at == '<') {
-                const char *name = ++at;
-                while (at < end && !(*at == '>' && (at + 1 >= end || at[1] == ',' || at[1] == '}')))
-                        at++;
-                size_t size = (size_t)(at - name);
-                const char *char_device = memmem(name, size, "<char", 5);
-                if (char_device)
-                        size = (size_t)(char_device - name);
-                if (!file->name || strncmp(file->name, name, size) || file->name[size])
-                        name_file(strace, *fd, name, size, false);
+        if (dbio_strace_name_parse(at, end, &name)) {
+                if (!file->name || strncmp(file->name, name.text, name.size) || file->name[name.size])
+                        name_file(strace, *fd, name.text, name.size, false);
+                file->character = name.character;
         }
         return file->name ? file : NULL;
 }
 
 /* --- calls --------------------------------------------------------------------------------------------------------- */
 
-static int give(struct dbio_trace_input *input, struct strace *strace, const struct call *call, const struct file *file,
+static int give(struct dbio_trace_input *input, struct strace *strace, const struct dbio_strace_call *call, const struct file *file,
                 const struct dbio_trace_event *like)
 {
         struct dbio_trace_event *event = &strace->events[strace->nevents];
 
-        if (strace->nevents == EVENTS || (file->name[0] != '/' && file->name[0] != '.' && strchr(file->name, ':'))) {
+        if (strace->nevents == EVENTS || (file->character && !file->positioned) ||
+            (file->name[0] != '/' && file->name[0] != '.' && strchr(file->name, ':'))) {
                 dbio_trace_skip(input, "calls on what is no file");
                 return 0;
         }
@@ -243,7 +165,7 @@ static int give(struct dbio_trace_input *input, struct strace *strace, const str
         event->latency_ns = call->latency_ns;
         event->place = strace->lines.line;
         event->file = (uint16_t)strace->lines.path;
-        event->flags |= call->coarse ? DBIO_TRACE_COARSE : 0;
+        event->flags |= (call->coarse ? DBIO_TRACE_COARSE : 0) | (file->through && event->kind == DBIO_WRITE ? DBIO_OP_FUA : 0);
         event->device = dbio_trace_device(input, file->name, strlen(file->name));
         if (event->device == UINT32_MAX)
                 return -1;
@@ -270,15 +192,29 @@ static const struct {
         {"io_submit", SUBMIT, 0, 0},              {"io_uring_enter", URING, 0, 0},
 };
 
-static void take_open(struct strace *strace, const struct call *call)
+static void take_open(struct dbio_trace_input *input, struct strace *strace, const struct dbio_strace_call *call)
 {
-        const char *quote = memchr(call->args, '"', (size_t)(call->end - call->args)), *end;
+        const char *quote = memchr(call->args, '"', (size_t)(call->end - call->args)), *end, *at = call->result_text;
+        struct dbio_strace_name name;
 
-        if (!quote)
+        if (!quote || call->result >= FILES)
                 return;
         end = memchr(quote + 1, '"', (size_t)(call->end - quote - 1));
-        if (end)
+        if (!end)
+                return;
+        struct file *file = &strace->files[call->result];
+        at += strspn(at, "0123456789");
+        if (dbio_strace_name_parse(at, at + strlen(at), &name)) {
+                name_file(strace, call->result, name.text, name.size, true);
+                file->character = name.character;
+        } else {
+                if (file->name)
+                        dbio_trace_note(input, "Whose file a descriptor is: descriptors were opened that were open already, as those of "
+                                               "several processes are; strace -yy tells the names.");
                 name_file(strace, call->result, quote + 1, (size_t)(end - quote - 1), true);
+        }
+        file->through = memmem(end, (size_t)(call->end - end), "SYNC", 4);
+        file->append = memmem(end, (size_t)(call->end - end), "O_APPEND", 8);
 }
 
 static uint64_t number_behind(const char *from, const char *end, const char *key)
@@ -294,7 +230,7 @@ static uint64_t number_behind(const char *from, const char *end, const char *key
 }
 
 /* `[{…fildes=4, …nbytes=16384, …offset=0}, {…}]`, old and new ways to print it. */
-static int take_submit(struct dbio_trace_input *input, struct strace *strace, struct call *call)
+static int take_submit(struct dbio_trace_input *input, struct strace *strace, struct dbio_strace_call *call)
 {
         const char *at = memchr(call->args, '[', (size_t)(call->end - call->args));
 
@@ -323,7 +259,15 @@ static int take_submit(struct dbio_trace_input *input, struct strace *strace, st
         return 0;
 }
 
-static int take_io(struct dbio_trace_input *input, struct strace *strace, const struct call *call, unsigned i)
+/* RWF_DSYNC or RWF_SYNC as the last argument. */
+static bool has_sync_flag(const struct dbio_strace_call *call)
+{
+        const char *comma = memrchr(call->args, ',', (size_t)(call->end - call->args));
+
+        return comma && memmem(comma, (size_t)(call->end - comma), "SYNC", 4);
+}
+
+static int take_io(struct dbio_trace_input *input, struct strace *strace, const struct dbio_strace_call *call, unsigned i)
 {
         struct dbio_trace_event like = {.kind = calls[i].kind, .flags = calls[i].flags};
         uint64_t fd;
@@ -335,19 +279,23 @@ static int take_io(struct dbio_trace_input *input, struct strace *strace, const 
         }
         like.length = calls[i].kind == DBIO_FSYNC ? 0 : call->result;
         if (calls[i].what == MOVING) {
-                if (!file->placed) {
+                if (!file->placed || (file->append && like.kind == DBIO_WRITE)) {
                         dbio_trace_skip(input, "read and write at a place that is not known");
                         return 0;
                 }
                 like.offset = file->at;
                 file->at += call->result;
-        } else if (calls[i].what != SYNC && !argument_from_right(call, calls[i].what == BEFORE_FLAGS, &like.offset)) {
-                return -1;
+        } else if (calls[i].what != SYNC) {
+                if (!dbio_strace_argument(call, calls[i].what == BEFORE_FLAGS, &like.offset))
+                        return -1;
+                if (like.kind == DBIO_WRITE && calls[i].what == BEFORE_FLAGS && has_sync_flag(call))
+                        like.flags = DBIO_OP_FUA;
+                file->positioned = true;
         }
         return give(input, strace, call, file, &like) < 0 ? -1 : 0;
 }
 
-static int take_other(struct dbio_trace_input *input, struct strace *strace, struct call *call, enum what what)
+static int take_other(struct dbio_trace_input *input, struct strace *strace, struct dbio_strace_call *call, enum what what)
 {
         uint64_t fd;
         struct file *file;
@@ -355,7 +303,7 @@ static int take_other(struct dbio_trace_input *input, struct strace *strace, str
 
         switch (what) {
         case OPEN:
-                take_open(strace, call);
+                take_open(input, strace, call);
                 return 0;
         case CLOSE:
                 if (dbio_trace_number(&at, &fd))
@@ -379,7 +327,7 @@ static int take_other(struct dbio_trace_input *input, struct strace *strace, str
         }
 }
 
-static int take_whole_call(struct dbio_trace_input *input, struct strace *strace, struct call *call, struct dbio_err *err)
+static int take_whole_call(struct dbio_trace_input *input, struct strace *strace, struct dbio_strace_call *call, struct dbio_err *err)
 {
         size_t size = (size_t)(call->args - 1 - call->name);
         unsigned i, n = sizeof calls / sizeof *calls;
@@ -401,46 +349,89 @@ static int take_whole_call(struct dbio_trace_input *input, struct strace *strace
 
 /* --- unfinished calls ---------------------------------------------------------------------------------------------- */
 
+static struct pending *take_pending(struct strace *strace, struct pending **link)
+{
+        struct pending *pending = *link;
+
+        *link = pending->next;
+        strace->pending_bytes -= sizeof *pending + strlen(pending->text);
+        return pending;
+}
+
+static struct pending **find_pending(struct strace *strace, uint64_t pid)
+{
+        struct pending **link = &strace->pending[pid % BUCKETS];
+
+        while (*link && (*link)->pid != pid)
+                link = &(*link)->next;
+        return link;
+}
+
+/* Any whose text begins with this call's name. */
+static struct pending **find_call(struct strace *strace, const char *name, size_t size)
+{
+        struct pending **link = NULL;
+
+        for (unsigned i = 0; i < BUCKETS; i++)
+                for (link = &strace->pending[i]; *link; link = &(*link)->next)
+                        if (!strncmp((*link)->text, name, size) && (*link)->text[size] == '(')
+                                return link;
+        return link;
+}
+
 static int keep(struct strace *strace, uint64_t pid, uint64_t t_ns, bool coarse, const char *text, size_t size,
                 struct dbio_err *err)
 {
-        unsigned i;
+        struct pending **link = find_pending(strace, pid), *pending;
 
-        for (i = 0; i < strace->npending && strace->pending[i].pid != pid; i++)
-                ;
-        if (i == PENDING)
-                return dbio_trace_lines_bad(&strace->lines, 0, err, "more than 512 calls are unfinished");
-        if (i < strace->npending)
-                free(strace->pending[i].text);
-        else
-                strace->npending++;
-        strace->pending[i] = (struct pending){.pid = pid, .t_ns = t_ns, .text = strndup(text, size), .coarse = coarse};
+        if (*link)
+                free(take_pending(strace, link));
+        if (strace->pending_bytes + size > PENDING_MAX)
+                return dbio_trace_lines_bad(&strace->lines, 0, err, "more than 64 MiB of calls are unfinished");
+        pending = calloc(1, sizeof *pending + size + 1);
+        if (!pending)
+                return dbio_err_set(err, DBIO_IO, "out of memory");
+        pending->pid = pid;
+        pending->t_ns = t_ns;
+        pending->coarse = coarse;
+        memcpy(pending->text, text, size);
+        pending->next = strace->pending[pid % BUCKETS];
+        strace->pending[pid % BUCKETS] = pending;
+        strace->pending_bytes += sizeof *pending + strlen(pending->text);
         return 0;
 }
 
-/* The rest of a call; its text is malloced. */
-static char *resume(struct strace *strace, uint64_t pid, const char *rest, struct call *call)
+/* The whole of a call whose rest is `<... NAME resumed>REST`, malloced. Lines of the only process have no pid: one may be the
+ * only one when its call begins, and not when it ends, and the other way round. */
+static char *resume(struct strace *strace, uint64_t pid, const char *name, const char *behind, struct dbio_strace_call *call)
 {
+        struct pending **link = find_pending(strace, pid), *pending;
+        size_t size = (size_t)(behind - name);
         char *whole = NULL;
 
-        for (unsigned i = 0; i < strace->npending; i++) {
-                struct pending *pending = &strace->pending[i];
-                if (pending->pid != pid)
-                        continue;
-                call->t_ns = pending->t_ns;
-                call->coarse = pending->coarse;
-                if (!pending->text || asprintf(&whole, "%s%s", pending->text, rest) < 0)
-                        whole = NULL;
-                free(pending->text);
-                *pending = strace->pending[--strace->npending];
-                break;
-        }
+        if (!*link)
+                link = pid ? find_pending(strace, 0) : find_call(strace, name, size);
+        if (!*link || strncmp((*link)->text, name, size) || (*link)->text[size] != '(')
+                return NULL;
+        pending = take_pending(strace, link);
+        call->t_ns = pending->t_ns;
+        call->coarse = pending->coarse;
+        if (asprintf(&whole, "%s%s", pending->text, behind + strlen(" resumed>")) < 0)
+                whole = NULL;
+        free(pending);
         return whole;
+}
+
+static int stop(const struct strace *strace, struct dbio_err *err, const char *what)
+{
+        dbio_trace_lines_bad(&strace->lines, 0, err, "%s", what);
+        err->code = DBIO_REFUSED;
+        return -1;
 }
 
 static int take_line(struct dbio_trace_input *input, struct strace *strace, const char *text, struct dbio_err *err)
 {
-        struct call call = {0};
+        struct dbio_strace_call call = {0};
         uint64_t pid, t_ns = 0;
         const char *at = blanks(text), *cut, *behind;
         bool coarse = false, timed;
@@ -448,17 +439,15 @@ static int take_line(struct dbio_trace_input *input, struct strace *strace, cons
 
         if (!*at || take_lsof(strace, at) || !strncmp(at, "Process ", 8) || !strncmp(at, "strace: ", 8))
                 return 0;
-        timed = take_time(strace, &at, &t_ns, &coarse);
-        if (!timed) {
-                take_pid(&at, &pid);
-                timed = take_time(strace, &at, &t_ns, &coarse);
-        } else {
-                take_pid(&at, &pid);
-        }
+        timed = dbio_strace_time(&strace->clock, text, &at, &t_ns, &coarse);
+        pid = dbio_strace_pid(&at);
+        if (!timed)
+                timed = dbio_strace_time(&strace->clock, text, &at, &t_ns, &coarse);
+        if (strace->lines.path && (strace->clock.relative || strace->clock.deltas))
+                return stop(strace, err, "stamps that count from the line before (-r) give several files no common clock: use -ttt");
         if (timed)
                 dbio_trace_stamp(input, t_ns);
-        strace->timed |= timed;
-        input->untimed = !strace->timed;
+        input->untimed = !strace->clock.timed;
         if (!strncmp(at, "+++", 3) || !strncmp(at, "---", 3)) {
                 dbio_trace_skip(input, "signals and exits");
                 return 0;
@@ -468,7 +457,7 @@ static int take_line(struct dbio_trace_input *input, struct strace *strace, cons
         call.t_ns = t_ns;
         call.coarse = coarse;
         if (!strncmp(at, "<... ", 5) && (behind = strstr(at, " resumed>"))) {
-                whole = resume(strace, pid, behind + 9, &call);
+                whole = resume(strace, pid, at + 5, behind, &call);
                 if (!whole) {
                         dbio_trace_skip(input, "calls whose begin is missing");
                         return 0;
@@ -476,12 +465,34 @@ static int take_line(struct dbio_trace_input *input, struct strace *strace, cons
                 at = whole;
         }
         int code = 0;
-        if (take_call(at, &call))
+        if (dbio_strace_call_parse(at, &call))
                 code = take_whole_call(input, strace, &call, err);
         else
                 code = dbio_trace_lines_bad(&strace->lines, (size_t)(whole ? 0 : at - text), err,
                                             "no line of strace: `PID TIME call(arguments) = RESULT <LATENCY>` is right");
         free(whole);
+        return code;
+}
+
+/* `read(3, strace: Process 7 attached`: on a terminal strace's messages cut lines, which go on behind them. */
+static int take_whole_line(struct dbio_trace_input *input, struct strace *strace, const char *text, struct dbio_err *err)
+{
+        const char *line = text, *message;
+        char *joined = NULL;
+        size_t size;
+        int code = 0;
+
+        if (strace->begun && asprintf(&joined, "%s%s", strace->begun, text) > 0)
+                line = joined;
+        free(strace->begun);
+        strace->begun = NULL;
+        size = strlen(line);
+        message = strstr(line, "strace: Process ");
+        if (message && message > blanks(line) && size < CUT_MAX && !strcmp(line + size - 9, " attached"))
+                strace->begun = strndup(line, (size_t)(message - line));
+        else
+                code = take_line(input, strace, line, err);
+        free(joined);
         return code;
 }
 
@@ -495,14 +506,11 @@ static int next(struct dbio_trace_input *input, struct dbio_trace_event *event, 
         while (strace->event == strace->nevents) {
                 strace->event = strace->nevents = 0;
                 code = dbio_trace_lines_next(&strace->lines, &text, &size, err);
-                if (!code && strace->npending) {
+                if (!code && drop_pending(strace))
                         dbio_trace_note(input, "Calls that were unfinished at the end are left out.");
-                        while (strace->npending)
-                                free(strace->pending[--strace->npending].text);
-                }
                 if (code <= 0)
                         return code;
-                if (take_line(input, strace, text, err))
+                if (take_whole_line(input, strace, text, err))
                         return -1;
         }
         *event = strace->events[strace->event++];
@@ -523,7 +531,7 @@ static int probe(const char *path, const char *head, size_t size)
 
 const struct dbio_trace_format dbio_trace_strace = {
         .name = "strace",
-        .summary = "strace -f -yy -ttt -T of a database process",
+        .summary = "strace -f -yy -ttt -T of a database process; also -y, -t, -tt, -r, -ff",
         .probe = probe,
         .open = open_strace,
         .next = next,

@@ -38,7 +38,7 @@ static const struct real {
         {"cloudphysics", "cloudphysics_vscsi/cloudphysics_first5000.vscsi", 6, 299008, 4994, 44062208, 0, 0, 0, 1306691320000, 1, 0},
         {"cloudphysics-csv", "cloudphysics_vscsi/cloudphysics_first5000.csv", 6, 299008, 4994, 44062208, 0, 0, 0, ANY, 1, 0},
         {"biosnoop", "bpf_tools/bcc_biosnoop_example.txt", 0, 0, 15, 127488, 0, 0, 0, ANY, 3, 0},
-        {"strace", "strace_ioprofile/mariadb_10.11_oltp.strace.txt", 234, 3833856, 92, 1362432, 0, 0, 92, 1992596000, 6, 0},
+        {"strace", "strace_ioprofile/mariadb_10.11_oltp.strace.txt", 234, 3833856, 92, 1362432, 0, 0, 92, 1992596000, 5, 0},
         /* two pages, and 65 bytes of db.opt behind an open and seeks; a pread64 on a descriptor without a name is dropped */
         {"strace", "strace_ioprofile/003-samples.txt", 3, 32833, 0, 0, 0, 0, 0, ANY, 3, 0},
         {"strace", "strace_ioprofile/004-samples.txt", 0, 0, 0, 0, 0, 0, 1, ANY, 1, 0},
