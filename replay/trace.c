@@ -61,10 +61,11 @@ static const struct dbio_trace_format *recognise(const char *path, struct dbio_e
 const struct dbio_trace_format *dbio_trace_format_find(const char *name, const char *path, struct dbio_err *err)
 {
         const char *names[64];
+        size_t size = strcspn(name, ":");
         unsigned n = 0;
 
         for (const struct dbio_trace_format *const *format = dbio_trace_formats; *format; format++) {
-                if (!strcmp((*format)->name, name) || (!strcmp((*format)->name, "csv") && !strncmp(name, "csv:", 4)))
+                if (!strncmp((*format)->name, name, size) && !(*format)->name[size] && (!name[size] || (*format)->takes_spec))
                         return *format;
                 names[n++] = (*format)->name;
         }
@@ -86,7 +87,8 @@ bool dbio_trace_source(const char *source, char *format, size_t size, const char
         snprintf(format, size, "%.*s", (int)(colon - source), source);
         if (strcmp(format, "auto") && !dbio_trace_format_find(format, colon + 1, &err))
                 return false;
-        if (!strcmp(format, "csv")) { /* the spec has colons of its own: it ends before the last */
+        if (!strcmp(format, "csv") || (!strcmp(format, "blkparse") && strchr(source, '%') && strrchr(source, ':') > strchr(source, '%'))) {
+                /* the spec may have colons of its own: it ends before the last */
                 colon = strrchr(source, ':');
                 if ((size_t)(colon - source) >= size)
                         return false;
@@ -113,7 +115,10 @@ void dbio_trace_formats_print(FILE *out)
               "op=COL[:R/W/T/F]   words of reads, writes, trims and flushes; several joined by |; without them by first letter\n"
               "device=COL[+COL]   one target each value, joined by a dot\n"
               "latency=COL:UNIT   from issue to completion\n"
-              "separator=comma|semicolon|tab|blank    header=LINES (left out)\n", out);
+              "separator=comma|semicolon|tab|blank    header=LINES (left out)\n"
+              "\nblkparse -f LAYOUT, or -F: blkparse:LAYOUT, as in blkparse:'%T.%t %D %a %d %S %n\\n'\n"
+              "Needed are %T.%t time, %d RWBS, %S sector, %n sectors or %N bytes; %D (or %M and %m) tells devices apart, %a the\n"
+              "steps of an I/O: without %a each line is an I/O. Lines in blkparse's own layout may stand between.\n", out);
 }
 
 uint32_t dbio_trace_device(struct dbio_trace_input *input, const char *name, size_t size)

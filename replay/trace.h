@@ -16,6 +16,7 @@
 
 #define DBIO_TRACE_UNKNOWN UINT64_MAX
 #define DBIO_TRACE_COARSE 128u       /* flag of an event: its stamp is a whole second without digits behind it */
+#define DBIO_TRACE_PREFLUSH 64u      /* flag of an event: a flush that a write brought along */
 #define DBIO_TRACE_DROPPED 128u      /* flag of an op: not to be issued, only counted (--reads-only) */
 #define DBIO_TRACE_WINDOW 65536u     /* events within which a trace may be out of order */
 #define DBIO_TRACE_LENGTH_MAX (64u << 20) /* of one read or write */
@@ -29,7 +30,7 @@ struct dbio_trace_event {
         uint32_t device;      /* from dbio_trace_device */
         uint16_t file;        /* index of its path */
         uint8_t kind;         /* DBIO_READ, WRITE, FSYNC, TRIM */
-        uint8_t flags;        /* DBIO_OP_FUA, DBIO_OP_DATASYNC, DBIO_TRACE_COARSE */
+        uint8_t flags;        /* DBIO_OP_FUA, DBIO_OP_DATASYNC, DBIO_TRACE_COARSE, DBIO_TRACE_PREFLUSH */
 };
 
 struct dbio_trace_format;
@@ -38,7 +39,7 @@ struct dbio_trace_devices;
 /* What a reader works with while it reads one trace (of one or several files). */
 struct dbio_trace_input {
         const struct dbio_trace_format *format;
-        const char *spec;           /* behind `csv:`; else NULL */
+        const char *spec;           /* behind `NAME:`, or a preset; else NULL */
         const char *const *paths;
         unsigned npaths;
         bool issue_events;          /* --event issue: those that reached the device; else those that were queued */
@@ -72,6 +73,7 @@ static inline void dbio_trace_stamp(struct dbio_trace_input *input, uint64_t t_n
 struct dbio_trace_format {
         const char *name, *summary;
         bool binary;                /* places are byte offsets */
+        bool takes_spec;            /* NAME:SPEC tells how its lines look */
         const char *spec;           /* a preset of the csv reader */
         /* How sure the first bytes (and the path) make it, 0 to 100; for `auto`. head is terminated. */
         int (*probe)(const char *path, const char *head, size_t size);
@@ -83,7 +85,7 @@ struct dbio_trace_format {
 };
 
 extern const struct dbio_trace_format *const dbio_trace_formats[]; /* ended by NULL */
-/* `auto` probes the first path; `csv:SPEC` is csv. DBIO_USAGE where there is none, with a near miss. */
+/* `auto` probes the first path; `NAME:SPEC` is NAME, where that takes one. DBIO_USAGE where there is none, with a near miss. */
 const struct dbio_trace_format *dbio_trace_format_find(const char *name, const char *path, struct dbio_err *err);
 /* Whether source begins with a format's name and a colon (FORMAT:TRACE); sets *path to the trace's begin. */
 bool dbio_trace_source(const char *source, char *format, size_t size, const char **path);
@@ -133,6 +135,7 @@ struct dbio_trace_summary {
         uint64_t rounded, folded, dropped, left_out, spread, spread_seconds;
         uint64_t completions;       /* events with a latency */
         uint64_t zero_length;
+        uint64_t preflushes;        /* flushes that writes brought along: ops of their own, not among ios */
         uint64_t gap_bytes;         /* taken out by --compact */
         unsigned peak_depth;        /* most in flight at once, where there are completions; else 0 */
         uint32_t max_length;        /* of reads and writes */

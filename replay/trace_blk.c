@@ -9,6 +9,7 @@
 #define NONE UINT32_MAX
 #define AGE 24576u       /* steps after which an I/O is given without one: well inside of the sort window */
 #define REMAPS 64u
+#define DEVICES 65536u   /* more than dbio_trace_device gives */
 #define MERGED 128u      /* that were merged into one request, whose completion is theirs */
 
 struct open_io {
@@ -19,20 +20,43 @@ struct open_io {
 };
 
 struct dbio_blk {
-        bool issued;
+        bool issued, completed; /* completed: there are completions */
         struct open_io *ios;     /* a ring, by number */
         uint32_t *buckets;
         uint64_t first, number;  /* ring: [first, number) */
         uint64_t steps, *ages;   /* step at which it was opened */
+        bool queued[DEVICES];    /* devices whose Q were taken */
         struct remap {
                 uint64_t sector, bytes;
                 uint32_t device;
-        } remaps[REMAPS];        /* of which the I/O itself was seen above */
+                bool live;
+        } remaps[REMAPS];        /* of which the I/O itself was taken above */
         unsigned nremaps;
         bool ended;
         struct dbio_trace_event ready[MERGED];
         unsigned nready, at_ready;
 };
+
+void dbio_blk_flags(const char *letters, size_t size, struct dbio_blk_step *step)
+{
+        bool letter = false;
+
+        for (size_t i = 0; i < size; i++)
+                switch (letters[i]) {
+                case 'F':
+                        *(letter ? &step->fua : &step->flush) = true;
+                        break;
+                case 'D':
+                case 'W':
+                case 'R':
+                case 'N':
+                        step->discard |= letters[i] == 'D';
+                        step->write |= letters[i] == 'W';
+                        step->read |= letters[i] == 'R';
+                        letter = true;
+                        break;
+                }
+}
 
 struct dbio_blk *dbio_blk_new(void)
 {
@@ -62,10 +86,11 @@ void dbio_blk_free(struct dbio_blk *blk)
         free(blk);
 }
 
-void dbio_blk_choose(struct dbio_blk *blk, struct dbio_trace_input *input, bool any_queued)
+void dbio_blk_choose(struct dbio_blk *blk, struct dbio_trace_input *input, struct dbio_blk_seen seen)
 {
-        blk->issued = input->issue_events || !any_queued;
-        if (!any_queued && !input->issue_events)
+        blk->issued = input->issue_events || !seen.queued;
+        blk->completed = seen.completed;
+        if (!seen.queued && !input->issue_events)
                 dbio_trace_note(input, "What was queued: the trace holds no Q events, so D events, as the device got them after "
                                        "merging, are taken.");
 }
@@ -130,6 +155,8 @@ static uint32_t device_of(struct dbio_trace_input *input, uint32_t major, uint32
         char name[32];
         int size = snprintf(name, sizeof name, "%u,%u", major, minor);
 
+        if (major == DBIO_BLK_NO_DEVICE)
+                return dbio_trace_device(input, "trace", 5);
         return dbio_trace_device(input, name, (size_t)size);
 }
 
@@ -147,28 +174,26 @@ static void make_event(const struct dbio_blk_step *step, uint32_t device, struct
         event->flags = step->fua && event->kind == DBIO_WRITE ? DBIO_OP_FUA : 0;
 }
 
-/* A Q that a remap has brought from a device above, whose own Q was taken. */
-static bool is_remapped(struct dbio_blk *blk, const struct dbio_blk_step *step, uint32_t device)
+/* Whether a remap has brought this from a device above, whose own Q was taken. */
+static bool is_remapped(struct dbio_blk *blk, uint32_t device, uint64_t sector, uint64_t bytes)
 {
-        for (unsigned i = 0; i < REMAPS && i < blk->nremaps; i++)
-                if (blk->remaps[i].device == device && blk->remaps[i].sector == step->sector && blk->remaps[i].bytes == step->bytes) {
-                        blk->remaps[i].bytes = 0;
+        for (unsigned i = 0; i < REMAPS; i++) {
+                struct remap *remap = &blk->remaps[i];
+                if (remap->live && remap->device == device && remap->sector == sector && remap->bytes == bytes) {
+                        remap->live = false;
                         return true;
                 }
+        }
         return false;
 }
 
-static void take_remap(struct dbio_blk *blk, struct dbio_trace_input *input, const struct dbio_blk_step *step)
+/* All of a device that is traced itself has its Q there, however the device cut it before it sent it down; a volume on a
+ * partition is remapped twice before its Q on the disk. */
+static void take_remap(struct dbio_blk *blk, const struct dbio_blk_step *step, uint32_t above, uint32_t device)
 {
-        uint32_t device, above;
-
-        if (step->major == step->from_major && step->minor == step->from_minor)
+        if (blk->issued || above == device || (!blk->queued[above] && !is_remapped(blk, above, step->from_sector, step->bytes)))
                 return;
-        above = device_of(input, step->from_major, step->from_minor);
-        device = device_of(input, step->major, step->minor);
-        if (blk->issued || find(blk, above, step->from_sector) == NONE)
-                return;
-        blk->remaps[blk->nremaps++ % REMAPS] = (struct remap){.sector = step->sector, .bytes = step->bytes, .device = device};
+        blk->remaps[blk->nremaps++ % REMAPS] = (struct remap){.sector = step->sector, .bytes = step->bytes, .device = device, .live = true};
 }
 
 /* The I/O at this place, and those behind it that went with it in one request. */
@@ -188,42 +213,74 @@ static void complete(struct dbio_blk *blk, const struct dbio_blk_step *step, uin
         }
 }
 
-static void take_step(struct dbio_blk *blk, struct dbio_trace_input *input, const struct dbio_blk_step *step)
+static void take_queued(struct dbio_blk *blk, struct dbio_trace_input *input, const struct dbio_blk_step *step, uint32_t device)
 {
-        uint32_t device, at;
         struct dbio_trace_event event;
 
-        blk->steps++;
-        if (step->action == 'A') {
-                take_remap(blk, input, step);
+        if (is_remapped(blk, device, step->sector, step->bytes)) {
+                dbio_trace_skip(input, "queued again on the device below (remapped)");
                 return;
         }
-        device = device_of(input, step->major, step->minor);
-        if (step->action == 'C') {
-                complete(blk, step, device);
-                return;
-        }
-        if (step->action != (blk->issued ? 'D' : 'Q'))
-                return;
-        if (!step->bytes && !step->flush) {
-                dbio_trace_skip(input, "events of no bytes");
-                return;
-        }
+        blk->queued[device] = true;
         make_event(step, device, &event);
         if (event.kind == DBIO_FSYNC) {
                 blk->ready[blk->nready++] = event;
                 return;
         }
-        at = find(blk, device, step->sector);
-        if (blk->issued && at != NONE && blk->ios[at].event.length == event.length && blk->ios[at].event.kind == event.kind) {
-                dbio_trace_skip(input, "issued again without a completion (requeued)");
-                return;
-        }
-        if (!blk->issued && is_remapped(blk, step, device)) {
-                dbio_trace_skip(input, "queued again on the device below (remapped)");
-                return;
+        if (step->flush) { /* a write before which the device is flushed */
+                struct dbio_trace_event *flush = &blk->ready[blk->nready++];
+                *flush = event;
+                flush->kind = DBIO_FSYNC;
+                flush->flags = DBIO_TRACE_PREFLUSH;
         }
         link_io(blk, &event);
+}
+
+static void take_issued(struct dbio_blk *blk, struct dbio_trace_input *input, const struct dbio_blk_step *step, uint32_t device)
+{
+        uint32_t at = blk->completed ? find(blk, device, step->sector) : NONE;
+        struct dbio_trace_event event;
+
+        make_event(step, device, &event);
+        if (event.kind == DBIO_FSYNC)
+                blk->ready[blk->nready++] = event;
+        else if (at != NONE && blk->ios[at].event.length == event.length && blk->ios[at].event.kind == event.kind)
+                dbio_trace_skip(input, "issued again without a completion (requeued)");
+        else
+                link_io(blk, &event);
+}
+
+static int take_step(struct dbio_blk *blk, struct dbio_trace_input *input, const struct dbio_blk_step *step)
+{
+        uint32_t device = device_of(input, step->major, step->minor), above = device;
+
+        blk->steps++;
+        if (step->action == 'A')
+                above = device_of(input, step->from_major, step->from_minor);
+        if (device == UINT32_MAX || above == UINT32_MAX)
+                return -1;
+        if (step->action == 'A')
+                take_remap(blk, step, above, device);
+        else if (step->action == 'C')
+                complete(blk, step, device);
+        else if (step->action != (blk->issued ? 'D' : 'Q'))
+                return 0;
+        else if (!step->bytes && !step->flush)
+                dbio_trace_skip(input, "events of no bytes");
+        else if (blk->issued)
+                take_issued(blk, input, step, device);
+        else
+                take_queued(blk, input, step, device);
+        return 0;
+}
+
+static int bad_step(const struct dbio_trace_input *input, const struct dbio_blk_step *step, struct dbio_err *err, const char *what)
+{
+        bool binary = input->format->binary;
+
+        dbio_err_set(err, DBIO_USAGE, "%s %" PRIu64 ": %s", binary ? "byte" : "line", step->place, what);
+        return dbio_err_locate(err, input->paths[step->file < input->npaths ? step->file : 0],
+                               binary ? 0 : (unsigned)step->place, 1);
 }
 
 int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input,
@@ -250,11 +307,11 @@ int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input,
                         continue;
                 }
                 if (now.sector > INT64_MAX / 512) {
-                        dbio_err_set(err, DBIO_USAGE, "%s %" PRIu64 ": sector %" PRIu64 " is beyond 2^63 bytes",
-                                     input->format->binary ? "byte" : "line", now.place, now.sector);
-                        return dbio_err_locate(err, input->paths[now.file < input->npaths ? now.file : 0],
-                                               input->format->binary ? 0 : (unsigned)now.place, 1);
+                        char text[64];
+                        snprintf(text, sizeof text, "sector %" PRIu64 " is beyond 2^63 bytes", now.sector);
+                        return bad_step(input, &now, err, text);
                 }
-                take_step(blk, input, &now);
+                if (take_step(blk, input, &now))
+                        return bad_step(input, &now, err, "more than 65,535 devices");
         }
 }

@@ -6,6 +6,8 @@
 
 #include "replay/trace.h"
 
+#define DBIO_BLK_NO_DEVICE UINT32_MAX /* major and minor where the lines do not say which */
+
 struct dbio_blk_step {
         uint64_t t_ns, sector, bytes, place;
         uint64_t from_sector;       /* of a remap (A) */
@@ -17,13 +19,30 @@ struct dbio_blk_step {
 
 struct dbio_blk;
 
+/* The letters of RWBS, `[F](D|W|R|N)[F][A][S][M]` (fill_rwbs of blktrace and the kernel): an F before the letter is a flush,
+ * one behind it FUA. */
+void dbio_blk_flags(const char *letters, size_t size, struct dbio_blk_step *step);
+
 struct dbio_blk *dbio_blk_new(void);
 void dbio_blk_free(struct dbio_blk *blk);
 /* Reads steps by `step` (1, 0 end, -1) and gives events; see dbio_trace_format. */
 int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input,
                   int (*step)(struct dbio_trace_input *input, struct dbio_blk_step *step, struct dbio_err *err),
                   struct dbio_trace_event *event, struct dbio_err *err);
+/* What the beginning of a trace has. */
+struct dbio_blk_seen {
+        bool queued, completed;
+};
+
+/* Notes a step; whether all has been seen. */
+static inline bool dbio_blk_see(struct dbio_blk_seen *seen, char action)
+{
+        seen->queued |= action == 'Q';
+        seen->completed |= action == 'C';
+        return seen->queued && seen->completed;
+}
+
 /* Which events are taken: queued, unless asked for issued ones or there are none. Adds what that means to the note. */
-void dbio_blk_choose(struct dbio_blk *blk, struct dbio_trace_input *input, bool any_queued);
+void dbio_blk_choose(struct dbio_blk *blk, struct dbio_trace_input *input, struct dbio_blk_seen seen);
 
 #endif

@@ -1,15 +1,17 @@
 /* blkparse's default lines, `maj,min cpu seq sec.ns pid ACT RWBS sector + sectors [comm]`, and those of ftrace's blk tracer,
- * which have no seq column (blkparse(1); fill_rwbs of the kernel for RWBS). */
+ * which have no seq column (blkparse(1)); and lines of a layout that was given (blkparse -f, or -F, which leaves other lines as
+ * they are). */
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/trace_blk.h"
+#include "replay/blklayout.h"
 #include "replay/tracelines.h"
 
 struct blkparse {
         struct dbio_trace_lines lines;
         struct dbio_blk *blk;
-        bool summary;  /* the counts at the end have begun */
+        struct dbio_blk_layout *layout; /* or NULL */
+        bool summary;                   /* the counts at the end of this file have begun */
 };
 
 static const char *blanks(const char *at)
@@ -60,27 +62,6 @@ static bool take_begin(const char **at, struct dbio_blk_step *step)
         return take_number(at, &number, 0);
 }
 
-static void take_flags(const char *word, size_t size, struct dbio_blk_step *step)
-{
-        bool letter = false;
-
-        for (size_t i = 0; i < size; i++)
-                switch (word[i]) {
-                case 'F':
-                        *(letter ? &step->fua : &step->flush) = true;
-                        break;
-                case 'D':
-                case 'W':
-                case 'R':
-                case 'N':
-                        step->discard |= word[i] == 'D';
-                        step->write |= word[i] == 'W';
-                        step->read |= word[i] == 'R';
-                        letter = true;
-                        break;
-                }
-}
-
 /* `sector + sectors`, or `sector / sector` of a split, or nothing. */
 static bool take_place(const char *at, struct dbio_blk_step *step)
 {
@@ -109,38 +90,58 @@ static bool take_place(const char *at, struct dbio_blk_step *step)
         return true;
 }
 
-static int take_line(struct dbio_trace_input *input, struct blkparse *parse, const char *text, struct dbio_blk_step *step,
-                     struct dbio_err *err)
+/* 1: the parts of a line that is one of an event; 0: of one that may be there, too; -1: of no line of blkparse. */
+static int take_parts(struct blkparse *parse, const char *text, struct dbio_blk_step *step, struct dbio_err *err)
 {
         const char *at = text;
         size_t size;
 
+        if (parse->lines.line == 1)
+                parse->summary = false;
+        if (parse->layout && !parse->summary && dbio_blk_layout_match(parse->layout, text, step))
+                return 1;
         memset(step, 0, sizeof *step);
         if (!take_begin(&at, step)) {
-                if (!strncmp(text, "CPU", 3) && strchr(text, ':')) {
-                        parse->summary = true;
-                        return 0;
-                }
+                parse->summary |= !strncmp(text, "CPU", 3) && strchr(text, ':');
                 if (parse->summary || *text == '#' || !strncmp(text, "Input file ", 11) || !*text)
                         return 0;
-                return dbio_trace_lines_bad(&parse->lines, (size_t)(at - text), err,
-                                            "no line of blkparse: `8,0 1 23 0.000000000 456 Q WS 789 + 8 [name]` is right");
+                return dbio_trace_lines_bad(&parse->lines, (size_t)(at - text), err, "no line of blkparse%s: `8,0 1 23 0.000000000 "
+                                            "456 Q WS 789 + 8 [name]` is right", parse->layout ? " in this or its own layout" : "");
         }
         at = blanks(at);
         size = strcspn(at, " \t");
         step->action = size == 1 ? *at : '?';
+        if (!strchr("QDCA", step->action))
+                return 1;
         at = blanks(at + size);
+        size = strcspn(at, " \t");
+        dbio_blk_flags(at, size, step);
+        if (!take_place(at + size, step))
+                return dbio_trace_lines_bad(&parse->lines, (size_t)(at - text), err, "no `SECTOR + SECTORS` behind %.8s", at);
+        return 1;
+}
+
+static int take_line(struct dbio_trace_input *input, struct blkparse *parse, const char *text, struct dbio_blk_step *step,
+                     struct dbio_err *err)
+{
+        bool all = parse->layout && !dbio_blk_layout_has_action(parse->layout);
+        int code = take_parts(parse, text, step, err);
+
+        if (code <= 0)
+                return code;
         dbio_trace_stamp(input, step->t_ns);
         step->place = parse->lines.line;
         step->file = (uint16_t)parse->lines.path;
+        if (all && step->action) {
+                dbio_trace_skip(input, "lines in blkparse's own layout");
+                return 0;
+        }
+        if (all)
+                step->action = 'Q';
         if (!strchr("QDCA", step->action)) {
                 dbio_trace_skip(input, "events of other steps (G I M P U X ...)");
                 return 0;
         }
-        size = strcspn(at, " \t");
-        take_flags(at, size, step);
-        if (!take_place(at + size, step))
-                return dbio_trace_lines_bad(&parse->lines, (size_t)(at - text), err, "no `SECTOR + SECTORS` behind %.8s", at);
         return 1;
 }
 
@@ -166,34 +167,46 @@ static int next(struct dbio_trace_input *input, struct dbio_trace_event *event, 
         return dbio_blk_next(parse->blk, input, step_next, event, err);
 }
 
-/* Whether the first 64 Ki lines have a Q event. */
-static int look_for_queued(struct dbio_trace_input *input, struct blkparse *parse, bool *any, struct dbio_err *err)
+/* What the first 64 Ki lines have. */
+static int look(struct dbio_trace_input *input, const struct blkparse *parse, struct dbio_blk_seen *seen, struct dbio_err *err)
 {
         struct dbio_trace_lines lines;
-        struct blkparse looking = {0};
+        struct blkparse looking = {.layout = parse->layout};
         struct dbio_trace_input aside = *input;
         struct dbio_blk_step step;
         struct dbio_err ignored;
         char *text;
         size_t size;
 
-        (void)parse;
-        *any = false;
         if (dbio_trace_lines_open(&lines, input->paths, input->npaths, err)) {
                 dbio_trace_lines_close(&lines);
                 return -1;
         }
         looking.lines = lines;
-        for (unsigned n = 0; n < 65536 && !*any && dbio_trace_lines_next(&looking.lines, &text, &size, &ignored) > 0; n++)
-                *any = take_line(&aside, &looking, blanks(text), &step, &ignored) > 0 && step.action == 'Q';
+        for (unsigned n = 0; n < 65536 && dbio_trace_lines_next(&looking.lines, &text, &size, &ignored) > 0; n++)
+                if (take_line(&aside, &looking, blanks(text), &step, &ignored) > 0 && dbio_blk_see(seen, step.action))
+                        break;
         dbio_trace_lines_close(&looking.lines);
+        return 0;
+}
+
+static int open_layout(struct dbio_trace_input *input, struct blkparse *parse, struct dbio_err *err)
+{
+        if (dbio_blk_layout_new(&parse->layout, input->spec, err))
+                return -1;
+        if (dbio_blk_layout_has_action(parse->layout))
+                return 0;
+        if (input->issue_events)
+                return dbio_err_set(err, DBIO_USAGE, "--event issue: the layout has no %%a, so which lines are issues is not known");
+        dbio_trace_note(input, "Which step of its way a line is: the layout has no %a, so every line is taken as an I/O; where the "
+                               "trace holds more than one step, each I/O is there more than once.");
         return 0;
 }
 
 static int open_parse(struct dbio_trace_input *input, struct dbio_err *err)
 {
         struct blkparse *parse = input->state = calloc(1, sizeof *parse);
-        bool any;
+        struct dbio_blk_seen seen = {0};
 
         if (!parse)
                 return dbio_err_set(err, DBIO_IO, "out of memory");
@@ -201,9 +214,11 @@ static int open_parse(struct dbio_trace_input *input, struct dbio_err *err)
         parse->blk = dbio_blk_new();
         if (!parse->blk)
                 return dbio_err_set(err, DBIO_IO, "out of memory");
-        if (look_for_queued(input, parse, &any, err))
+        if (input->spec && open_layout(input, parse, err))
                 return -1;
-        dbio_blk_choose(parse->blk, input, any);
+        if (look(input, parse, &seen, err))
+                return -1;
+        dbio_blk_choose(parse->blk, input, seen);
         return dbio_trace_lines_open(&parse->lines, input->paths, input->npaths, err);
 }
 
@@ -214,6 +229,7 @@ static void close_parse(struct dbio_trace_input *input)
         if (!parse)
                 return;
         dbio_trace_lines_close(&parse->lines);
+        dbio_blk_layout_free(parse->layout);
         dbio_blk_free(parse->blk);
         free(parse);
         input->state = NULL;
@@ -241,7 +257,8 @@ static int probe(const char *path, const char *head, size_t size)
 
 const struct dbio_trace_format dbio_trace_blkparse = {
         .name = "blkparse",
-        .summary = "blkparse's default text, and ftrace's blk tracer",
+        .summary = "blkparse's text, and ftrace's blk tracer; a layout of blkparse -f as blkparse:LAYOUT (below)",
+        .takes_spec = true,
         .probe = probe,
         .open = open_parse,
         .next = next,

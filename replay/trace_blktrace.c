@@ -11,9 +11,12 @@
 #define RECORD 48u
 #define MAGIC 0x65617400u
 #define CATEGORY(bit) ((bit) << 16)
+#define CGROUP 0x100u      /* in the action: 8 bytes that tell the cgroup come first in the pdu */
+#define CGROUP_BYTES 8u
 
 struct cpu_file {
         struct dbio_trace_binary file;
+        uint32_t number;           /* the CPU as the file's name has it (NAME.blktrace.CPU); else UINT32_MAX */
         bool swapped, ended, has;
         struct dbio_blk_step step; /* its next */
         uint32_t sequence;
@@ -48,8 +51,11 @@ static uint32_t get32_be(const unsigned char *at)
 }
 
 /* A remap's pdu is in network order: u32 device it came from, u32 device it went to, u64 sector it came from. */
-static void take_remap(const unsigned char *pdu, struct dbio_blk_step *step)
+static void take_remap(const unsigned char *pdu, unsigned size, unsigned begin, struct dbio_blk_step *step)
 {
+        if (size < begin + 16)
+                return;
+        pdu += begin;
         uint32_t from = get32_be(pdu);
 
         step->from_major = from >> 20;
@@ -57,11 +63,18 @@ static void take_remap(const unsigned char *pdu, struct dbio_blk_step *step)
         step->from_sector = (uint64_t)get32_be(pdu + 8) << 32 | get32_be(pdu + 12);
 }
 
+static char letter_of(uint32_t action)
+{
+        static const char letters[] = "?QMFGSRDCPUTIXBA";
+        uint32_t number = action & 0xFFFF & ~CGROUP;
+
+        return number < sizeof letters - 1 ? letters[number] : '?';
+}
+
 static void take_record(struct dbio_trace_input *input, const struct cpu_file *cpu, const unsigned char *at,
                         struct dbio_blk_step *step)
 {
-        static const char letters[] = "?QMFGSRDCPUTIXBA";
-        uint32_t action = get32(cpu, at + 28), device = get32(cpu, at + 36), number = action & 0xFFFF;
+        uint32_t action = get32(cpu, at + 28), device = get32(cpu, at + 36);
 
         memset(step, 0, sizeof *step);
         step->t_ns = get64(cpu, at + 8);
@@ -69,7 +82,7 @@ static void take_record(struct dbio_trace_input *input, const struct cpu_file *c
         step->bytes = get32(cpu, at + 24);
         step->major = device >> 20;
         step->minor = device & 0xFFFFF;
-        step->action = number < sizeof letters - 1 ? letters[number] : '?';
+        step->action = letter_of(action);
         step->read = action & CATEGORY(1u);
         step->write = action & CATEGORY(2u);
         step->flush = action & CATEGORY(4u);
@@ -116,8 +129,11 @@ static int load(struct dbio_trace_input *input, struct cpu_file *cpu, struct dbi
                 cpu->step.place = place;
                 cpu->step.file = (uint16_t)(cpu - ((struct blktrace *)input->state)->files);
                 cpu->sequence = get32(cpu, at + 4);
-                if (cpu->step.action == 'A' && pdu >= 16)
-                        take_remap(at + RECORD, &cpu->step);
+                if (cpu->step.action == 'A')
+                        take_remap(at + RECORD, pdu, get32(cpu, at + 28) & CGROUP ? CGROUP_BYTES : 0, &cpu->step);
+                if (cpu->number < UINT32_MAX && get32(cpu, at + 40) != cpu->number)
+                        dbio_trace_note(input, "Which CPU: records carry the number of another CPU than the name of their file (blkparse "
+                                               "refuses such records).");
                 dbio_trace_binary_skip(&cpu->file, RECORD + pdu);
                 if (!strchr("QDCA", cpu->step.action))
                         continue;
@@ -156,11 +172,23 @@ static int next(struct dbio_trace_input *input, struct dbio_trace_event *event, 
         return dbio_blk_next(trace->blk, input, step_next, event, err);
 }
 
+static uint32_t number_of(const char *path)
+{
+        const char *at = strstr(path, ".blktrace.");
+        char *end;
+
+        if (!at || at[10] < '0' || at[10] > '9')
+                return UINT32_MAX;
+        unsigned long number = strtoul(at + 10, &end, 10);
+        return *end || number >= UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+}
+
 static int open_cpu(struct cpu_file *cpu, const char *path, struct dbio_err *err)
 {
         const unsigned char *at;
         uint32_t magic;
 
+        cpu->number = number_of(path);
         if (dbio_trace_binary_open(&cpu->file, path, err))
                 return -1;
         if (dbio_trace_binary_peek(&cpu->file, 4, &at, err) < 4) {
@@ -176,9 +204,10 @@ static int open_cpu(struct cpu_file *cpu, const char *path, struct dbio_err *err
         return 0;
 }
 
-/* Whether the first records of any file have a Q. */
-static bool look_for_queued(struct blktrace *trace)
+/* What the first records of the files have. */
+static struct dbio_blk_seen look(struct blktrace *trace)
 {
+        struct dbio_blk_seen seen = {0};
         const unsigned char *at;
         struct dbio_err ignored;
 
@@ -188,13 +217,13 @@ static bool look_for_queued(struct blktrace *trace)
                 for (size_t k = 0; k + RECORD <= size;) {
                         uint32_t action = get32(cpu, at + k + 28);
                         uint16_t pdu;
-                        if ((action & 0xFFFF) == 1 && !(action & CATEGORY(0x600u)))
-                                return true;
+                        if (!(action & CATEGORY(0x600u)) && dbio_blk_see(&seen, letter_of(action)))
+                                return seen;
                         memcpy(&pdu, at + k + 46, 2);
                         k += RECORD + (cpu->swapped ? bswap_16(pdu) : pdu);
                 }
         }
-        return false;
+        return seen;
 }
 
 static int open_trace(struct dbio_trace_input *input, struct dbio_err *err)
@@ -212,7 +241,7 @@ static int open_trace(struct dbio_trace_input *input, struct dbio_err *err)
                         return -1;
                 }
         }
-        dbio_blk_choose(trace->blk, input, look_for_queued(trace));
+        dbio_blk_choose(trace->blk, input, look(trace));
         return 0;
 }
 

@@ -483,7 +483,8 @@ PROBE(cloudphysics, begins(head, "version,time,op,size,lbn") ? 95 : 0)
         const struct dbio_trace_format dbio_trace_##variable = {.name = title, .summary = text, .spec = columns, \
                                                                 .probe = how, .open = open_csv, .next = next,  \
                                                                 .close = close_csv}
-PRESET(csv, "csv", "any table of one I/O a line, as csv:SPEC (below)", NULL, NULL);
+const struct dbio_trace_format dbio_trace_csv = {.name = "csv", .summary = "any table of one I/O a line, as csv:SPEC (below)",
+                                                 .takes_spec = true, .open = open_csv, .next = next, .close = close_csv};
 PRESET(msr, "msr", "MSR Cambridge (SNIA 388); the unit of its latency is taken from common use",
        "time=1|timestamp:100ns,device=2|hostname+3|disknumber,op=4|type,offset=5|offset:bytes,length=6|size:bytes,"
        "latency=7|responsetime:100ns", probe_msr);

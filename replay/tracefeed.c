@@ -313,7 +313,7 @@ static void count_op(struct dbio_trace_feed *feed, const struct dbio_trace_event
         uint64_t end = op->offset + op->length;
         unsigned size = 0;
 
-        summary->ios[op->kind]++;
+        *(event->flags & DBIO_TRACE_PREFLUSH ? &summary->preflushes : &summary->ios[op->kind]) += 1;
         summary->bytes[op->kind] += op->length;
         if (!feed->ops)
                 summary->first_ns = event->t_ns;
@@ -344,7 +344,7 @@ static int make_op(struct dbio_trace_feed *feed, const struct dbio_trace_event *
 
         *op = (struct dbio_trace_op){.offset = event->offset, .length = (uint32_t)event->length, .kind = event->kind,
                                      .target = (uint16_t)event->device,
-                                     .flags = (uint8_t)(event->flags & ~DBIO_TRACE_COARSE)};
+                                     .flags = event->flags & (DBIO_OP_FUA | DBIO_OP_DATASYNC)};
         if (event->kind == DBIO_FSYNC) {
                 op->offset = 0;
                 op->length = 0;
@@ -409,8 +409,8 @@ static int open_input(struct dbio_trace_feed *feed, const char *format_name, str
         feed->input.format = dbio_trace_format_find(format_name, feed->input.paths[0], err);
         if (!feed->input.format)
                 return -1;
-        if (!strncmp(format_name, "csv:", 4))
-                feed->spec = strdup(format_name + 4);
+        if (feed->input.format->takes_spec && strchr(format_name, ':'))
+                feed->spec = strdup(strchr(format_name, ':') + 1);
         feed->input.spec = feed->spec ? feed->spec : feed->input.format->spec;
         feed->input.issue_events = feed->options.issue_events;
         feed->input.devices = dbio_trace_devices_new();

@@ -82,7 +82,7 @@ static const struct {
 } numbers[] = {
         NUMBER(first_ns), NUMBER(last_ns), NUMBER(min_offset), NUMBER(max_end), NUMBER(sequential), NUMBER(inversions),
         NUMBER(bad), NUMBER(misaligned[0]), NUMBER(misaligned[1]), NUMBER(rounded), NUMBER(folded), NUMBER(gap_bytes), NUMBER(dropped),
-        NUMBER(left_out), NUMBER(spread), NUMBER(spread_seconds), NUMBER(completions), NUMBER(zero_length), NUMBER(end_ns),
+        NUMBER(left_out), NUMBER(spread), NUMBER(spread_seconds), NUMBER(completions), NUMBER(zero_length), NUMBER(preflushes), NUMBER(end_ns),
         NUMBER(ios[0]), NUMBER(ios[1]), NUMBER(ios[2]), NUMBER(ios[3]), NUMBER(bytes[0]), NUMBER(bytes[1]), NUMBER(bytes[2]),
         NUMBER(bytes[3]),
 };

@@ -57,6 +57,7 @@ static void print_odd(struct dbio_trace_feed *feed, FILE *out)
         for (unsigned i = 0; input && i < input->nskipped; i++)
                 print_count(out, input->skipped[i].why, input->skipped[i].n);
         fprintf(out, "%-34s %12" PRIu64 "\n", "before their predecessor (sorted)", summary->inversions);
+        print_count(out, "flushes before writes (ops as well)", summary->preflushes);
         print_count(out, "of no bytes (left out)", summary->zero_length);
         print_count(out, "left out by --map", summary->left_out);
         print_count(out, "left out by --reads-only", summary->dropped);
@@ -154,7 +155,7 @@ void dbio_trace_summary_json(struct dbio_trace_feed *feed, FILE *out)
                 {"inversions", summary->inversions}, {"rejected", summary->bad}, {"misaligned_512", summary->misaligned[0]},
                 {"misaligned_4096", summary->misaligned[1]}, {"rounded", summary->rounded}, {"folded", summary->folded}, {"gap_bytes", summary->gap_bytes},
                 {"dropped_writes", summary->dropped}, {"left_out", summary->left_out}, {"zero_length", summary->zero_length},
-                {"spread", summary->spread}, {"completions", summary->completions}, {"peak_depth", summary->peak_depth},
+                {"spread", summary->spread}, {"preflushes", summary->preflushes}, {"completions", summary->completions}, {"peak_depth", summary->peak_depth},
         };
 
         if (input) {
