@@ -27,30 +27,6 @@ static void say(struct paragraph *paragraph, const char *format, ...)
         va_end(args);
 }
 
-/* A paragraph behind a lead; further lines stand behind `indent` blanks. */
-static void hang(FILE *out, const char *lead, unsigned indent, const char *text)
-{
-        size_t at = strlen(lead);
-
-        fputs(lead, out);
-        do {
-                size_t room = DBIO_COLUMNS - at, length = strlen(text);
-
-                if (length > room) {
-                        length = room;
-                        while (length && text[length] != ' ')
-                                length--;
-                        length = length ? length : room;
-                }
-                fprintf(out, "%.*s\n", (int)length, text);
-                text += length;
-                text += strspn(text, " ");
-                if (*text)
-                        fprintf(out, "%*s", (int)indent, "");
-                at = indent;
-        } while (*text);
-}
-
 static const char *compare_name(const struct dbio_compare_side *side)
 {
         return side->shown;
@@ -96,7 +72,7 @@ static void print_head(const struct dbio_comparison *c, FILE *out)
 
                         snprintf(trust, sizeof trust, "%s: %s", compare_name(sides[i]),
                                  sides[i]->trust ? sides[i]->trust : "a device model");
-                        hang(out, "  SIMULATED  ", 13, trust);
+                        dbio_text_hang(out, "  SIMULATED  ", 13, trust);
                 }
         if (!c->base.hash || !c->new_.hash)
                 dbio_text_line(out, "  demand   NOT KNOWN: no verdict   results without a schedule");
@@ -119,7 +95,7 @@ static void print_host(const struct dbio_comparison *c, FILE *out)
                 say(&paragraph, "and %u more (--json)", c->nhost - 12);
         if (!c->nhost)
                 say(&paragraph, "same");
-        hang(out, "  host     ", 11, paragraph.text);
+        dbio_text_hang(out, "  host     ", 11, paragraph.text);
 }
 
 static void print_validity(const struct dbio_comparison *c, FILE *out)
@@ -137,7 +113,7 @@ static void print_validity(const struct dbio_comparison *c, FILE *out)
                 say(&paragraph, "other I/O %.1f %% / %.1f %%", 100 * c->base.foreign, 100 * c->new_.foreign);
         else
                 paragraph.text[strlen(paragraph.text) - 1] = 0;
-        hang(out, "  validity ", 11, paragraph.text);
+        dbio_text_hang(out, "  validity ", 11, paragraph.text);
 }
 
 static const char *loud(enum dbio_verdict_word word)
@@ -383,7 +359,7 @@ static void print_headlines(const struct dbio_comparison *c, FILE *out)
                 dbio_compare_row_name(name, sizeof name, row);
                 dbio_verdict_line(line, sizeof line, &row->plain, name, row->time ? " ms" : "", row->time ? 1e-6 : 1);
                 snprintf(text, sizeof text, "%s: %s", row->phase, line);
-                hang(out, "  ", 4, text);
+                dbio_text_hang(out, "  ", 4, text);
         }
 }
 
@@ -483,9 +459,11 @@ static const char *column_name(const struct dbio_compare_side *side)
 static void print_table(const struct dbio_comparison *c, FILE *out)
 {
         for (unsigned i = 0; i < c->nrows; i++) {
-                if (i == 0 || strcmp(c->rows[i].phase, c->rows[i - 1].phase))
-                        dbio_text_line(out, "\n  phase %-34.34s %8.8s %8.8s %8s %7s  verdict", c->rows[i].phase,
+                if (i == 0 || strcmp(c->rows[i].phase, c->rows[i - 1].phase)) {
+                        fputc('\n', out);
+                        dbio_text_line(out, "  phase %-34.34s %8.8s %8.8s %8s %7s  verdict", c->rows[i].phase,
                                        column_name(&c->base), column_name(&c->new_), "change", "95 % CI");
+                }
                 print_row(c, &c->rows[i], i ? &c->rows[i - 1] : NULL, out);
         }
 }
@@ -501,7 +479,7 @@ static void print_unclear(const struct dbio_compare_row *row, const struct dbio_
                                              row->higher_is_better ? expm1(-verdict->wanted) : expm1(verdict->wanted)));
         snprintf(text, sizeof text, "%s: this data would have shown a change of %s or more%s", name,
                  dbio_number_percent(seen, sizeof seen, dbio_verdict_could_see(verdict)), more);
-        hang(out, "  cannot tell  ", 15, text);
+        dbio_text_hang(out, "  cannot tell  ", 15, text);
 }
 
 /* What each "cannot tell" could have seen, and what would do; a reason that several rows share is said once. */
@@ -525,10 +503,10 @@ static void print_cannot_tell(const struct dbio_comparison *c, FILE *out)
                         continue;
                 dbio_compare_row_name(name, sizeof name, row);
                 if (!strncmp(verdict->why, "one run", 7) || !strncmp(verdict->why, "not steady", 10))
-                        hang(out, "  cannot tell  ", 15, verdict->why);
+                        dbio_text_hang(out, "  cannot tell  ", 15, verdict->why);
                 else {
                         snprintf(text, sizeof text, "%s: %s", name, verdict->why);
-                        hang(out, "  cannot tell  ", 15, text);
+                        dbio_text_hang(out, "  cannot tell  ", 15, text);
                 }
         }
 }
@@ -564,7 +542,7 @@ static void print_gates(const struct dbio_comparison *c, FILE *out)
 
                 dbio_gate_line(line, sizeof line, c->answers[i].text, &c->answers[i].rule, &c->answers[i].answer);
                 snprintf(text, sizeof text, "%s  in %s", line, c->answers[i].phase);
-                hang(out, "  ", 4, text);
+                dbio_text_hang(out, "  ", 4, text);
         }
         if (!c->nanswers)
                 fprintf(out, "  not judged: %s\n",

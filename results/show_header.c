@@ -119,12 +119,13 @@ static int set_lines(struct dbio_show *show, struct dbio_err *err)
                 if (found < 0)
                         return -1;
                 if (found && (strcmp(dbio_db_text(stmt, 0), "complete") || !sqlite3_column_int(stmt, 1)))
-                        dbio_text_line(show->out, "  left out: run %lld, %s %s", (long long)show->runs->ids[i],
-                                       dbio_db_text(stmt, 0), dbio_db_text(stmt, 2));
+                        dbio_text_line(show->out, "  run %lld is left out: %s", (long long)show->runs->ids[i],
+                                       *dbio_db_text(stmt, 2) ? dbio_db_text(stmt, 2) : dbio_db_text(stmt, 0));
                 sqlite3_reset(stmt);
         }
         if (!show->single)
-                dbio_text_line(show->out, "  the tables are of run %lld, the answer is over all", (long long)show->run_id);
+                dbio_text_line(show->out, "  the tables are of run %lld%s", (long long)show->run_id,
+                               show->valid ? ", the answer is over all" : "");
         return 0;
 }
 
@@ -149,14 +150,16 @@ int dbio_show_header(struct dbio_show *show, struct dbio_err *err)
         if (found <= 0)
                 return found ? -1 : dbio_err_set(err, DBIO_USAGE, "no run %lld", (long long)show->run_id);
         bool judged = sqlite3_column_type(stmt, 5) != SQLITE_NULL;
-        /* Where it is too long, names give way to what must be read. */
         snprintf(left, sizeof left, "%s  %s   %s", title_of(show, title, sizeof title), dbio_db_text(stmt, 0),
                  dbio_db_text(stmt, 1));
         snprintf(right, sizeof right, "   %s   %s   %s   %s",
                  dbio_text_moment(moment, sizeof moment, dbio_db_text(stmt, 2)),
                  dbio_text_duration(span, sizeof span, dbio_db_double(stmt, 3)), dbio_db_text(stmt, 4),
                  !judged ? "" : sqlite3_column_int(stmt, 5) ? "VALID" : "INVALID");
-        dbio_text_line(show->out, "%.*s%s", (int)(DBIO_COLUMNS - strlen(right)), left, right);
+        bool wide = strlen(left) + strlen(right) > DBIO_COLUMNS;
+        dbio_text_line(show->out, "%s%s", left, wide ? "" : right);
+        if (wide)
+                dbio_text_line(show->out, "%s", right);
         if (show->simulated)
                 simulated_lines(show, dbio_db_text(stmt, 7));
         target_lines(show, dbio_db_text(stmt, 8));

@@ -18,6 +18,30 @@ static size_t bytes_of(const char *text, unsigned n)
         return i;
 }
 
+/* Text from column `at` on; further lines stand behind `indent` blanks. */
+static void print_wrapped(FILE *out, unsigned at, unsigned indent, const char *text)
+{
+        do {
+                size_t room = bytes_of(text, DBIO_COLUMNS - at), n = room;
+
+                if (text[room]) {
+                        while (n && text[n] != ' ')
+                                n--;
+                        if (!n)
+                                n = room;
+                }
+                size_t end = n;
+                while (end && text[end - 1] == ' ')
+                        end--;
+                fprintf(out, "%.*s\n", (int)end, text);
+                text += n;
+                text += strspn(text, " ");
+                if (*text)
+                        fprintf(out, "%*s", (int)indent, "");
+                at = indent;
+        } while (*text);
+}
+
 void dbio_text_line(FILE *out, const char *format, ...)
 {
         char line[1024];
@@ -26,28 +50,23 @@ void dbio_text_line(FILE *out, const char *format, ...)
         va_start(args, format);
         vsnprintf(line, sizeof line, format, args);
         va_end(args);
-        line[bytes_of(line, DBIO_COLUMNS)] = 0;
-        size_t n = strlen(line);
-        while (n && line[n - 1] == ' ')
-                n--;
-        fprintf(out, "%.*s\n", (int)n, line);
+        unsigned blanks = (unsigned)strspn(line, " "), indent = blanks < DBIO_COLUMNS / 2 ? blanks : 0;
+        fprintf(out, "%*s", (int)indent, "");
+        print_wrapped(out, indent, indent + 4, line + indent);
 }
 
 void dbio_text_wrap(FILE *out, unsigned indent, const char *text)
 {
-        while (*text) {
-                size_t room = bytes_of(text, DBIO_COLUMNS - indent), n = room;
+        if (!*text)
+                return;
+        fprintf(out, "%*s", (int)indent, "");
+        print_wrapped(out, indent, indent, text);
+}
 
-                if (text[room]) {
-                        while (n && text[n] != ' ')
-                                n--;
-                        if (!n)
-                                n = room;
-                }
-                fprintf(out, "%*s%.*s\n", (int)indent, "", (int)n, text);
-                text += n;
-                text += strspn(text, " ");
-        }
+void dbio_text_hang(FILE *out, const char *lead, unsigned indent, const char *text)
+{
+        fputs(lead, out);
+        print_wrapped(out, (unsigned)strlen(lead), indent, text);
 }
 
 char *dbio_text_duration(char *text, size_t size, double ns)

@@ -8,11 +8,15 @@
 
 #define DBIO_COLUMNS 100
 
-/* Writes one line and its newline, without blanks at its end; what is beyond the columns is cut. */
+/* Writes one line and its newline, without blanks at its end. What is beyond the columns goes on in further lines, four
+ * blanks deeper than the line itself. */
 void dbio_text_line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A paragraph, broken between words, each line behind `indent` blanks. */
 void dbio_text_wrap(FILE *out, unsigned indent, const char *text);
+
+/* The same behind a lead of its own; further lines stand behind `indent` blanks. */
+void dbio_text_hang(FILE *out, const char *lead, unsigned indent, const char *text);
 
 /* 0.85s, 10s, 7m10s, 2h05m. Returns text. */
 char *dbio_text_duration(char *text, size_t size, double ns);

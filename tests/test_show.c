@@ -274,12 +274,34 @@ START_TEST(sets_leave_invalid_runs_out)
         fixture_exec(&f, "UPDATE run SET set_id = 1; UPDATE run SET valid = 0, invalid_why = 'lag' WHERE run_id = 2");
         char *text = show(&f, "raid10", TEXT);
         ck_assert_ptr_nonnull(strstr(text, "RUNS 1-2 (2 repetitions)  raid10"));
-        ck_assert_ptr_nonnull(strstr(text, "\n  left out: run 2, complete lag\n"));
+        ck_assert_ptr_nonnull(strstr(text, "\n  run 2 is left out: lag\n"));
         ck_assert_ptr_nonnull(strstr(text, "\n  the tables are of run 1, the answer is over all\n"));
         free(text);
         fixture_close(&f);
 }
 END_TEST
 
+/* What is longer than a line goes on in the next: nothing that was to be read is cut off. */
+START_TEST(long_texts_go_on)
+{
+        static const char workload[] = "a-workload-with-a-name-that-is-much-longer-than-a-line-has-room-for-it";
+        struct fixture f;
+
+        fixture_open(&f);
+        fixture_example(&f, "raid10", 1);
+        fixture_example(&f, "raid10", 1.02);
+        fixture_exec(&f, "UPDATE run SET set_id = 1, workload = 'a-workload-with-a-name-that-is-much-longer-than-a-line-"
+                         "has-room-for-it'; UPDATE run SET valid = 0, invalid_why = 'the generator was late: lag p99 "
+                         "17826 us against a median service of 950 us; and others used the device' WHERE run_id = 2");
+        char *text = show(&f, "raid10", TEXT);
+        assert_width(text);
+        ck_assert_ptr_nonnull(strstr(text, workload));
+        ck_assert_ptr_nonnull(strstr(text, "\n  run 2 is left out: the generator was late: lag p99 17826 us against a "
+                                           "median service of 950 us;\n      and others used the device\n"));
+        free(text);
+        fixture_close(&f);
+}
+END_TEST
+
 TEST_MAIN("show", text_is_as_agreed, never_wider_than_100_columns, json_is_the_views, csv_has_a_header, words_name_sets,
-          limits_take_the_runs_own_figure, observed_gives_a_conclusion, sets_leave_invalid_runs_out)
+          limits_take_the_runs_own_figure, observed_gives_a_conclusion, sets_leave_invalid_runs_out, long_texts_go_on)
