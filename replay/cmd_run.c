@@ -77,7 +77,7 @@ static void release_like(struct like *like)
 /* `run` prints what `show` prints. */
 static int show_set(struct dbio_session *session, const struct dbio_cmdline *line, int64_t set_id, struct dbio_err *err)
 {
-        const struct dbio_show_options options = {0};
+        const struct dbio_show_options options = {.db = dbio_cmdline_value(line, DBIO_OPT_DB)};
         struct dbio_runs runs = {0};
 
         int code = dbio_runs_of_set(session->store, set_id, &runs, err);

@@ -14,6 +14,7 @@ int dbio_cmd_show(const struct dbio_cmdline *line, struct dbio_err *err)
         const struct dbio_show_options options = {
                 .counters = dbio_cmdline_has(line, DBIO_OPT_COUNTERS),
                 .plot = dbio_cmdline_has(line, DBIO_OPT_PLOT),
+                .db = dbio_cmdline_value(line, DBIO_OPT_DB),
                 .utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
         };
         struct dbio_store *store = NULL;

@@ -1,5 +1,6 @@
 #include "results/show.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,20 +78,53 @@ static int choose_run(struct dbio_show *show, struct dbio_err *err)
         return 0;
 }
 
-static int show_next(struct dbio_show *show, struct dbio_err *err)
+/* A word as a shell takes it; one that holds quotes itself is left to the reader. Returns text. */
+static char *shell_word(char *text, size_t size, const char *word)
 {
-        char *label = dbio_run_text(show->store, show->run_id, "label", err);
-        char id[24];
+        bool plain = word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./")] == 0;
 
-        snprintf(id, sizeof id, "%lld", (long long)show->run_id);
-        /* A label that a shell would take apart, or a line would be too long for, gives way to the number. */
-        bool plain = label && *label && strlen(label) <= 7 &&
-                     label[strspn(label, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")] == 0;
-        const char *name = plain ? label : id;
-        dbio_text_line(show->out, "NEXT     dbio compare %s OTHER | dbio report %s -o %s.html | dbio show %s --plot", name,
-                       name, name, name);
+        snprintf(text, size, plain ? "%s" : "'%s'", word);
+        return text;
+}
+
+/* The label where it names just these runs, else the id of the one that is shown. The caller frees. */
+static char *name_of(struct dbio_show *show)
+{
+        struct dbio_err unknown = {0};
+        struct dbio_runs named = {0};
+        char *label = dbio_run_text(show->store, show->run_id, "label", &unknown), id[24];
+        bool same = label && *label && *label != '-' && !strchr(label, '\'') &&
+                    !dbio_runs_find(show->store, label, &named, &unknown) && named.n == show->runs->n &&
+                    !memcmp(named.ids, show->runs->ids, named.n * sizeof *named.ids);
+
+        dbio_runs_release(&named);
+        if (same)
+                return label;
         free(label);
-        return 0;
+        snprintf(id, sizeof id, "%lld", (long long)show->run_id);
+        return strdup(id);
+}
+
+/* What to type next, on one line where it fits. */
+static void show_next(struct dbio_show *show, const char *db)
+{
+        char *name = name_of(show), word[160], commands[3][400], path[PATH_MAX + 8] = "";
+
+        if (!name)
+                return;
+        shell_word(word, sizeof word, name);
+        snprintf(commands[0], sizeof commands[0], "dbio compare %s OTHER", word);
+        snprintf(commands[1], sizeof commands[1], "dbio report %s -o %s.html", word,
+                 strpbrk(name, "/ ") || strlen(name) > 35 ? "report" : name);
+        snprintf(commands[2], sizeof commands[2], "dbio show %s --plot", word);
+        free(name);
+        if (!db && 15 + strlen(commands[0]) + strlen(commands[1]) + strlen(commands[2]) <= DBIO_COLUMNS) {
+                dbio_text_line(show->out, "NEXT     %s | %s | %s", commands[0], commands[1], commands[2]);
+                return;
+        }
+        for (unsigned i = 0; i < 3; i++)
+                fprintf(show->out, "%-9s%s%s%s\n", i ? "" : "NEXT", commands[i], db ? " --db " : "",
+                        db ? shell_word(path, sizeof path, db) : "");
 }
 
 static int show_parts(struct dbio_show *show, const struct dbio_show_options *options, struct dbio_show_pairs *pairs,
@@ -121,7 +155,8 @@ static int show_parts(struct dbio_show *show, const struct dbio_show_options *op
         }
         if (options->counters || options->plot)
                 fputc('\n', show->out);
-        return show_next(show, err);
+        show_next(show, options->db);
+        return 0;
 }
 
 int dbio_show_text(struct dbio_store *store, const struct dbio_runs *runs, const struct dbio_show_options *options,

@@ -13,6 +13,7 @@ struct dbio_show_options {
         bool counters; /* the figures under the names of the databases' own counters, too */
         bool plot;     /* the series, too */
         bool utf8;     /* the terminal can show it: blocks in the plot */
+        const char *db; /* where the database was named: so do the commands proposed next; NULL: it was not */
 };
 
 /* What `dbio show` prints: an answer first, then tables, at most 100 columns. Of a set, the tables are those of its

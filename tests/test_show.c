@@ -303,5 +303,38 @@ START_TEST(long_texts_go_on)
 }
 END_TEST
 
+/* The commands at the end can be pasted: a label names the set that is shown, else the run's number stands for it; a
+ * database that was named is named again. */
+START_TEST(next_commands_can_be_pasted)
+{
+        struct fixture f;
+        struct dbio_show_options options = {.db = "my runs.db"};
+        char *text, *more = NULL;
+        size_t size;
+
+        fixture_open(&f);
+        fixture_example(&f, "firmware-12.10", 1);
+        fixture_example(&f, "hba/as was", 1);
+        fixture_example(&f, "firmware-12.10", 1);
+        text = show(&f, "firmware-12.10", TEXT);
+        ck_assert_ptr_nonnull(strstr(text, "\nNEXT     dbio compare firmware-12.10 OTHER\n"
+                                           "         dbio report firmware-12.10 -o firmware-12.10.html\n"
+                                           "         dbio show firmware-12.10 --plot\n"));
+        free(text);
+        text = show(&f, "1", TEXT);
+        ck_assert_ptr_nonnull(strstr(text, "\nNEXT     dbio compare 1 OTHER | dbio report 1 -o 1.html | dbio show 1 --plot\n"));
+        free(text);
+        struct dbio_runs runs = find(&f, "hba/as was");
+        FILE *out = open_memstream(&more, &size);
+        ck_assert_int_eq(dbio_show_text(f.store, &runs, &options, out, &f.err), 0);
+        fclose(out);
+        ck_assert_ptr_nonnull(strstr(more, "\nNEXT     dbio compare 'hba/as was' OTHER --db 'my runs.db'\n"
+                                           "         dbio report 'hba/as was' -o report.html --db 'my runs.db'\n"));
+        dbio_runs_release(&runs);
+        free(more);
+        fixture_close(&f);
+}
+END_TEST
+
 TEST_MAIN("show", text_is_as_agreed, never_wider_than_100_columns, json_is_the_views, csv_has_a_header, words_name_sets,
-          limits_take_the_runs_own_figure, observed_gives_a_conclusion, sets_leave_invalid_runs_out, long_texts_go_on)
+          limits_take_the_runs_own_figure, observed_gives_a_conclusion, sets_leave_invalid_runs_out, long_texts_go_on, next_commands_can_be_pasted)
