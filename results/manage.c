@@ -11,19 +11,18 @@
 #define FILTER                                                                                                    \
         " FROM run WHERE (?1 IS NULL OR label LIKE '%' || ?1 || '%') AND (?2 IS NULL OR workload LIKE '%' || ?2 || '%')" \
         " AND (?3 IS NULL OR targets_json LIKE '%' || ?3 || '%' OR trust LIKE '%' || ?3 || '%')"                   \
-        " AND (?4 IS NULL OR started_at >= ?4) AND (?5 IS NULL OR substr(started_at, 1, length(?5)) <= ?5)"        \
+        " AND (?4 IS NULL OR started_at >= ?4)"                                                                   \
         " ORDER BY started_at, run_id"
 
 static const char ids_sql[] = "SELECT run_id" FILTER;
 static const char list_sql[] =
-        "SELECT run_id, coalesce(label, '-'), workload, started_at, wall_ns, status, valid, schedule_hash,"
+        "SELECT run_id, coalesce(label, '-'), workload, started_at, " DBIO_RUN_TIME_SQL ", status, valid, schedule_hash,"
         " CASE WHEN simulated THEN 'simulated' ELSE engine END, set_id, repetition" FILTER;
 
 static sqlite3_stmt *filtered(struct dbio_store *store, const char *sql, const struct dbio_list_filter *filter,
                               struct dbio_err *err)
 {
-        return dbio_db_query(store, err, sql, "sssss", filter->label, filter->workload, filter->device, filter->since,
-                             filter->until);
+        return dbio_db_query(store, err, sql, "ssss", filter->label, filter->workload, filter->device, filter->since);
 }
 
 static int list_json(struct dbio_store *store, const struct dbio_list_filter *filter, FILE *out, struct dbio_err *err)
@@ -72,15 +71,15 @@ int dbio_runs_list(struct dbio_store *store, const struct dbio_list_filter *filt
         sqlite3_stmt *stmt = filtered(store, list_sql, filter, err);
         if (!stmt)
                 return -1;
-        dbio_text_line(out, "%5s %5s  %-12s %-20s %-16s %6s  %-8s %-7s %s", "RUN", "SET", "LABEL", "WORKLOAD", "STARTED",
-                       "TIME", "ENGINE", "", "STATUS");
+        /* A line a run, the label last and whole: it is what one types. */
+        fprintf(out, "%5s %5s  %-16s %6s  %-9s %-7s %-11s %-20s %s\n", "RUN", "SET", "STARTED", "TIME", "ENGINE", "",
+                "STATUS", "WORKLOAD", "LABEL");
         while ((more = dbio_db_step(store, stmt, err)) > 0)
-                dbio_text_line(out, "%5lld %5lld  %-12.12s %-20.20s %-16.16s %6s  %-8.8s %-7s %s",
-                               (long long)sqlite3_column_int64(stmt, 0), (long long)sqlite3_column_int64(stmt, 9),
-                               dbio_db_text(stmt, 1), dbio_db_text(stmt, 2),
-                               dbio_text_moment(moment, sizeof moment, dbio_db_text(stmt, 3)),
-                               dbio_text_duration(span, sizeof span, dbio_db_double(stmt, 4)), dbio_db_text(stmt, 8),
-                               validity_word(stmt, 6), dbio_db_text(stmt, 5));
+                fprintf(out, "%5lld %5lld  %-16.16s %6s  %-9s %-7s %-11s %-20.20s %s\n",
+                        (long long)sqlite3_column_int64(stmt, 0), (long long)sqlite3_column_int64(stmt, 9),
+                        dbio_text_moment(moment, sizeof moment, dbio_db_text(stmt, 3)),
+                        dbio_text_duration(span, sizeof span, dbio_db_double(stmt, 4)), dbio_db_text(stmt, 8),
+                        validity_word(stmt, 6), dbio_db_text(stmt, 5), dbio_db_text(stmt, 2), dbio_db_text(stmt, 1));
         return more;
 }
 

@@ -11,7 +11,7 @@
 /* NULL entries do not filter. Texts are found anywhere in the field, in any case; times are compared as text with
  * started_at (`2026-11-30`, `2026-11-30T20`). */
 struct dbio_list_filter {
-        const char *label, *workload, *device, *since, *until; /* device: in path, model or profile */
+        const char *label, *workload, *device, *since; /* device: in path, model or profile */
         bool json;                                             /* rows of v_run instead of a table */
 };
 

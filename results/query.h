@@ -9,6 +9,10 @@
 #include "engine/hist.h"
 #include "results/store.h"
 
+/* ns that a row of the table run took: of a simulated one, virtual. */
+#define DBIO_RUN_TIME_SQL                                                                                             \
+        "CASE WHEN simulated THEN (SELECT sum(duration_ns) FROM phase p WHERE p.run_id = run.run_id) ELSE wall_ns END"
+
 struct dbio_runs {
         unsigned n;
         int64_t *ids; /* rising */

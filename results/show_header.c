@@ -142,8 +142,7 @@ int dbio_show_header(struct dbio_show *show, struct dbio_err *err)
         char title[64], span[DBIO_NUMBER_SIZE], moment[32], how[256], engine[64], why[320], left[256], right[96];
         sqlite3_stmt *stmt = dbio_db_query(
                 show->store, err,
-                "SELECT coalesce(label, '-'), workload, started_at, CASE WHEN simulated THEN (SELECT sum(duration_ns) FROM phase p "
-                "WHERE p.run_id = run.run_id) ELSE wall_ns END, status, valid, invalid_why, trust, "
+                "SELECT coalesce(label, '-'), workload, started_at, " DBIO_RUN_TIME_SQL ", status, valid, invalid_why, trust, "
                 "targets_json, how, engine FROM run WHERE run_id = ?", "i", show->run_id);
         int found = stmt ? dbio_db_step(show->store, stmt, err) : -1;
 
