@@ -8,6 +8,8 @@
 #include "results/number.h"
 #include "results/text.h"
 
+#define COLUMN 8 /* letters over a figure */
+
 /* A paragraph that grows sentence by sentence. */
 struct paragraph {
         char text[4096];
@@ -448,12 +450,22 @@ static void print_row(const struct dbio_comparison *c, const struct dbio_compare
                        half_text(half, sizeof half, verdict), c->same_demand ? word : "-");
 }
 
-/* What fits over a column: where labels are the same, the run's id. */
-static const char *column_name(const struct dbio_compare_side *side)
+/* What fits over a column: where labels are the same, the run's id; where they begin alike, their ends. */
+static const char *column_name(const struct dbio_compare_side *side, const struct dbio_compare_side *other)
 {
         const char *id = strrchr(side->shown, '#');
+        size_t length = strlen(side->shown);
 
-        return id && strlen(side->shown) > 8 ? id : side->shown;
+        if (length <= COLUMN)
+                return side->shown;
+        if (id)
+                return id;
+        if (strncmp(side->shown, other->shown, COLUMN))
+                return side->shown;
+        const char *end = side->shown + length - COLUMN;
+        while ((*end & 0xc0) == 0x80) /* not into the midst of a character */
+                end++;
+        return end;
 }
 
 static void print_table(const struct dbio_comparison *c, FILE *out)
@@ -462,7 +474,8 @@ static void print_table(const struct dbio_comparison *c, FILE *out)
                 if (i == 0 || strcmp(c->rows[i].phase, c->rows[i - 1].phase)) {
                         fputc('\n', out);
                         dbio_text_line(out, "  phase %-34.34s %8.8s %8.8s %8s %7s  verdict", c->rows[i].phase,
-                                       column_name(&c->base), column_name(&c->new_), "change", "95 % CI");
+                                       column_name(&c->base, &c->new_), column_name(&c->new_, &c->base), "change",
+                                       "95 % CI");
                 }
                 print_row(c, &c->rows[i], i ? &c->rows[i - 1] : NULL, out);
         }

@@ -200,6 +200,25 @@ START_TEST(simulated_is_exact)
 }
 END_TEST
 
+/* Over a column of eight letters names that begin alike are told apart by their ends. */
+START_TEST(columns_tell_the_sides_apart)
+{
+        struct dbio_comparison *c;
+        char *text;
+
+        open_store();
+        make_sets(1, 2.5, true, "h1", "h1", 1);
+        sql("UPDATE run SET label = 'firmware-12.1' || run_id");
+        c = compare(1, true, &(struct dbio_compare_options){0});
+        text = text_of(c);
+        has(text, "COMPARE  1 firmware-12.11  ->  2 firmware-12.12");
+        has(text, " re-12.11 re-12.12   change");
+        free(text);
+        dbio_compare_free(c);
+        close_store();
+}
+END_TEST
+
 START_TEST(invalid_runs_are_left_out_and_named)
 {
         struct dbio_comparison *c;
@@ -463,5 +482,6 @@ START_TEST(interference_of_a_set)
 END_TEST
 
 TEST_MAIN("compare", faster, sets_of_two_days, demand_differs, one_run_each_claims_nothing, simulated_is_exact,
-          invalid_runs_are_left_out_and_named, gates_and_limits, not_steady_gives_no_verdict, history_tells_the_noise,
-          sessions_tell_what_days_differ_by, old_results_have_no_verdict, interference_of_a_set)
+          columns_tell_the_sides_apart, invalid_runs_are_left_out_and_named, gates_and_limits,
+          not_steady_gives_no_verdict, history_tells_the_noise, sessions_tell_what_days_differ_by,
+          old_results_have_no_verdict, interference_of_a_set)
