@@ -5,17 +5,20 @@
 
 #include "engine/embedded.h"
 #include "patterns/pattern.h"
+#include "results/text.h"
 
 static void print_option(const struct dbio_option *option)
 {
-        char left[96];
+        char left[96], lead[128], text[256];
 
         snprintf(left, sizeof left, "%s%c%s--%s%s%s", option->letter ? "-" : "", option->letter ? option->letter : ' ',
                  option->letter ? ", " : "", option->name, option->argument ? " " : "",
                  option->argument ? option->argument : "");
-        printf("  %-40s %s%s%s%s%s\n", left, option->help, option->fallback ? " (default " : "",
-               option->fallback ? option->fallback : "", option->fallback ? ")" : "",
-               option->repeats ? "; may be repeated" : "");
+        snprintf(lead, sizeof lead, "  %-40s ", left);
+        snprintf(text, sizeof text, "%s%s%s%s%s", option->help, option->fallback ? " (default " : "",
+                 option->fallback ? option->fallback : "", option->fallback ? ")" : "",
+                 option->repeats ? "; may be repeated" : "");
+        dbio_text_hang(stdout, lead, 43, text);
 }
 
 int dbio_cmd_help(const struct dbio_cmdline *line, struct dbio_err *err)
@@ -30,7 +33,7 @@ int dbio_cmd_help(const struct dbio_cmdline *line, struct dbio_err *err)
         const struct dbio_subcommand *command = dbio_subcommand_find(line->arguments[0]);
         if (!command)
                 return dbio_err_set(err, DBIO_USAGE, "no command %s; `dbio help` lists them", line->arguments[0]);
-        printf("dbio %s %s\n    %s\n", command->name, command->usage, command->summary);
+        printf("dbio %s%s%s\n    %s\n", command->name, *command->usage ? " " : "", command->usage, command->summary);
         for (const signed char *id = command->options; *id >= 0; id++)
                 print_option(&dbio_options[*id]);
         return DBIO_OK;
