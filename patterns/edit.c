@@ -39,7 +39,7 @@ static int split(struct edit *edit, const char *path)
 static int no_entry(struct edit *edit, const struct dbio_node *node, unsigned depth)
 {
         const char *names[256] = {NULL}, *near, *what = node->parent ? "entry" : "key";
-        char path[200];
+        char path[200], list[200] = "";
         unsigned n = 0;
 
         for (unsigned i = 0; i < node->n && n < 256; i++) {
@@ -53,7 +53,9 @@ static int no_entry(struct edit *edit, const struct dbio_node *node, unsigned de
         if (near)
                 return dbio_node_error(edit->at, edit->err, "no %s \"%.60s\" in %s: did you mean \"%s\"?", what,
                                        edit->parts[depth], path, near);
-        return dbio_node_error(edit->at, edit->err, "no %s \"%.60s\" in %s", what, edit->parts[depth], path);
+        for (unsigned i = 0; i < n && strlen(list) < sizeof list - 64; i++)
+                snprintf(list + strlen(list), sizeof list - strlen(list), "%s%.60s", i ? " " : ": it has ", names[i]);
+        return dbio_node_error(edit->at, edit->err, "no %s \"%.60s\" in %s%s", what, edit->parts[depth], path, list);
 }
 
 static int put_under(struct edit *edit, struct dbio_node *node, unsigned depth);

@@ -165,6 +165,31 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
         return d[na % 3][nb];
 }
 
+/* Whether the word is one of the parts, or several in a row, of a name such as sqlserver/oltp or raid10-15k-sas. */
+static bool is_part(const char *name, const char *word, size_t length)
+{
+        static const char separators[] = "/.-";
+
+        for (const char *at = name; (at = strstr(at, word)); at++)
+                if ((at == name || strchr(separators, at[-1])) && (!at[length] || strchr(separators, at[length])))
+                        return true;
+        return false;
+}
+
+/* The only candidate that the word is part of. */
+static const char *whole_of(const char *word, size_t length, const char *const *candidates, unsigned n)
+{
+        const char *found = NULL;
+
+        for (unsigned i = 0; i < n; i++)
+                if (is_part(candidates[i], word, length)) {
+                        if (found)
+                                return NULL;
+                        found = candidates[i];
+                }
+        return found;
+}
+
 const char *dbio_near_miss(const char *word, const char *const *candidates, unsigned n)
 {
         size_t length = strlen(word);
@@ -185,5 +210,5 @@ const char *dbio_near_miss(const char *word, const char *const *candidates, unsi
                         best = candidates[i];
                 }
         }
-        return best;
+        return best ? best : whole_of(word, length, candidates, n);
 }

@@ -31,8 +31,9 @@ static const struct dbio_embedded *installed_find(const char *name)
 
 static int no_workload(const char *name, const struct dbio_err *missing, struct dbio_err *err)
 {
-        char names[256][64];
+        char names[256][64], plain[64];
         const char *list[256], *near;
+        size_t folder = strncmp(name, "configs/", 8) ? 0 : 8;
         unsigned n = 0;
 
         for (const struct dbio_embedded *file = dbio_embedded; file->path && n < 256; file++) {
@@ -45,12 +46,17 @@ static int no_workload(const char *name, const struct dbio_err *missing, struct 
                 list[n] = names[n];
                 n++;
         }
-        near = dbio_near_miss(name, list, n);
+        /* An installed one has neither folder nor ending. */
+        snprintf(plain, sizeof plain, "%s", name + folder);
+        if (strlen(plain) > 5 && !strcmp(plain + strlen(plain) - 5, ".yaml"))
+                plain[strlen(plain) - 5] = 0;
+        near = dbio_near_miss(plain, list, n);
         if (near)
                 dbio_err_set(err, DBIO_USAGE, "%s, nor an installed workload: did you mean \"%s\"?", missing->message,
                              near);
         else
-                dbio_err_set(err, DBIO_USAGE, "%s, nor an installed workload of that name", missing->message);
+                dbio_err_set(err, DBIO_USAGE, "%s, nor an installed workload of that name (dbio describe workloads)",
+                             missing->message);
         return dbio_err_locate(err, name, 0, 0);
 }
 

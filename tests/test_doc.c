@@ -159,6 +159,12 @@ START_TEST(near_misses)
         ck_assert_str_eq(dbio_near_miss("rat", keys, 5), "rate");
         ck_assert_ptr_null(dbio_near_miss("colour", keys, 5));
         ck_assert_ptr_null(dbio_near_miss("", keys, 5));
+        /* Part of one name alone. */
+        static const char *const names[] = {"sqlserver/oltp", "postgres/oltp", "sqlserver/log-only", "raid10-15k-sas"};
+        ck_assert_str_eq(dbio_near_miss("log-only", names, 4), "sqlserver/log-only");
+        ck_assert_str_eq(dbio_near_miss("raid10", names, 4), "raid10-15k-sas");
+        ck_assert_ptr_null(dbio_near_miss("oltp", names, 4));
+        ck_assert_ptr_null(dbio_near_miss("raid", names, 4));
 }
 END_TEST
 

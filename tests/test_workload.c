@@ -146,7 +146,7 @@ START_TEST(sets)
                  "--set streams.lgo.vlfs=5",
                  "no entry \"lgo\" in streams: did you mean \"log\"?"},
                 {{"streams.log.vlf", "5"}, "--set streams.log.vlf=5", "unknown key \"vlf\": did you mean \"vlfs\"?"},
-                {{"phases.9.duration", "5s"}, "--set phases.9.duration=5s", "no entry \"9\" in phases"},
+                {{"phases.9.duration", "5s"}, "--set phases.9.duration=5s", "no entry \"9\" in phases: it has warm-up main"},
                 {{"seed..x", "1"},
                  "--set seed..x=1",
                  "\"seed..x\" is no key: write a dotted path such as phases.*.duration"},
@@ -332,9 +332,14 @@ START_TEST(missing_files)
 {
         ck_assert_int_eq(dbio_workload_load(&workload, "no-such.yaml", NULL, 0, &err), -1);
         ck_assert_int_eq(err.code, DBIO_USAGE);
-        ck_assert_str_eq(err.message, "no such file, nor an installed workload of that name");
+        ck_assert_str_eq(err.message, "no such file, nor an installed workload of that name (dbio describe workloads)");
         ck_assert_int_eq(dbio_workload_load(&workload, "sqlserver/log-olny", NULL, 0, &err), -1);
         ck_assert_str_eq(err.message, "no such file, nor an installed workload: did you mean \"sqlserver/log-only\"?");
+        ck_assert_int_eq(dbio_workload_load(&workload, "sqlserver/oltp.yaml", NULL, 0, &err), -1);
+        ck_assert_str_eq(err.message, "no such file, nor an installed workload: did you mean \"sqlserver/oltp\"?");
+        ck_assert_int_eq(dbio_workload_load(&workload, "read-plus-checkpoint", NULL, 0, &err), -1);
+        ck_assert_str_eq(err.message,
+                         "no such file, nor an installed workload: did you mean \"sqlserver/read-plus-checkpoint\"?");
 }
 END_TEST
 
