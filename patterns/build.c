@@ -1,4 +1,5 @@
 #include "patterns/build.h"
+#include "engine/near.h"
 
 #include <string.h>
 

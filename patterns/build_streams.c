@@ -1,3 +1,4 @@
+#include "engine/near.h"
 #include "patterns/build.h"
 
 #include <stdlib.h>

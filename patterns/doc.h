@@ -64,8 +64,4 @@ void dbio_node_path(const struct dbio_node *node, char *path, size_t size);
 int dbio_node_error(const struct dbio_node *node, struct dbio_err *err, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* The candidate nearest to word by edit distance where that is near enough for "did you mean"; else the only one that
- * has word as a part between `/`, `.` and `-`; else NULL. */
-const char *dbio_near_miss(const char *word, const char *const *candidates, unsigned n);
-
 #endif

@@ -1,4 +1,5 @@
 #include "patterns/edit.h"
+#include "engine/near.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/near.h"
 #include "patterns/value.h"
 
 static void *place(const struct dbio_field *field, void *config)

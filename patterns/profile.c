@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/embedded.h"
+#include "engine/near.h"
 #include "engine/sha256.h"
 #include "patterns/arena.h"
 #include "patterns/doc.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/embedded.h"
+#include "engine/near.h"
 #include "patterns/doc.h"
 #include "patterns/keys.h"
 #include "patterns/profile.h"

@@ -1,4 +1,5 @@
 /* Values that are words: choices, texts, names of targets and streams. */
+#include "engine/near.h"
 #include "patterns/value.h"
 
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "engine/embedded.h"
+#include "engine/near.h"
 #include "engine/sha256.h"
 #include "patterns/build.h"
 #include "patterns/edit.h"

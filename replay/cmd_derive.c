@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/near.h"
 #include "patterns/doc.h"
 #include "replay/command.h"
 #include "replay/derive.h"

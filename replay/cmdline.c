@@ -1,3 +1,4 @@
+#include "engine/near.h"
 #include "replay/command.h"
 
 #include <getopt.h>

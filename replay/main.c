@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/near.h"
 #include "patterns/doc.h"
 #include "replay/command.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/near.h"
 #include "patterns/doc.h"
 #include "replay/tracedevices.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/near.h"
 #include "engine/op.h"
 #include "results/db.h"
 #include "results/histcode.h"
@@ -59,51 +60,26 @@ int dbio_runs_of_study(struct dbio_store *store, int64_t study_id, struct dbio_r
                                              "study_cell WHERE study_id = ?) ORDER BY run_id", "i", study_id), runs, err);
 }
 
-/* How many letters must change to make b of a; both at most 63 letters. */
-static unsigned distance(const char *a, const char *b)
-{
-        unsigned row[64], n = (unsigned)strlen(b);
-
-        for (unsigned j = 0; j <= n; j++)
-                row[j] = j;
-        for (unsigned i = 1; a[i - 1]; i++) {
-                unsigned corner = row[0];
-
-                row[0] = i;
-                for (unsigned j = 1; j <= n; j++) {
-                        unsigned best = corner + (a[i - 1] != b[j - 1]);
-
-                        if (row[j] + 1 < best)
-                                best = row[j] + 1;
-                        if (row[j - 1] + 1 < best)
-                                best = row[j - 1] + 1;
-                        corner = row[j];
-                        row[j] = best;
-                }
-        }
-        return row[n];
-}
-
 static int no_such_run(struct dbio_store *store, const char *text, struct dbio_err *err)
 {
-        char near[64] = "";
-        unsigned best = 3;
-        sqlite3_stmt *stmt = dbio_db_query(store, err, "SELECT DISTINCT label FROM run WHERE label IS NOT NULL", "");
+        char labels[256][64];
+        const char *list[256], *near;
+        sqlite3_stmt *stmt = dbio_db_query(store, err, "SELECT label FROM run WHERE length(label) < 64 GROUP BY label "
+                                           "ORDER BY max(run_id) DESC LIMIT 256", "");
+        unsigned n = 0;
         int more;
 
         if (!stmt)
                 return -1;
         while ((more = dbio_db_step(store, stmt, err)) > 0) {
-                const char *label = dbio_db_text(stmt, 0);
-
-                if (strlen(text) < 64 && strlen(label) < 64 && distance(text, label) < best) {
-                        best = distance(text, label);
-                        snprintf(near, sizeof near, "%s", label);
-                }
+                snprintf(labels[n], sizeof labels[n], "%s", dbio_db_text(stmt, 0));
+                list[n] = labels[n];
+                n++;
         }
         if (more < 0)
                 return -1;
-        if (near[0])
+        near = dbio_near_miss(text, list, n);
+        if (near)
                 return dbio_err_set(err, DBIO_USAGE, "no run `%s` in %s; did you mean `%s`?", text, store->path, near);
         return dbio_err_set(err, DBIO_USAGE, "no run `%s` in %s; `dbio list` shows what is there", text, store->path);
 }

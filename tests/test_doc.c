@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/near.h"
 #include "patterns/doc.h"
 #include "tests/unit.h"
 
