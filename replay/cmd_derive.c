@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "engine/near.h"
-#include "patterns/doc.h"
 #include "replay/command.h"
 #include "replay/derive.h"
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patterns/doc.h"
 
 int dbio_label_check(const char *label, struct dbio_err *err)
 {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "engine/near.h"
-#include "patterns/doc.h"
 #include "replay/command.h"
 
 void dbio_error_print(const struct dbio_err *err)

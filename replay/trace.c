@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "engine/near.h"
-#include "patterns/doc.h"
 #include "replay/tracedevices.h"
 
 #define FORMATS(X)                                                                                                     \

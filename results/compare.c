@@ -336,13 +336,44 @@ static int ask_in_phases(struct dbio_comparison *c, const struct dbio_compare_ga
         return 0;
 }
 
+/* A stream that the runs do not have, or a figure of several kinds, is a slip of the pen: no figure would ever come. */
+static int check_gate(const struct dbio_comparison *c, const struct dbio_limit *limit, struct dbio_err *err)
+{
+        const struct dbio_figure_rows *figures = &c->new_.runs[0].figures;
+        sqlite3_stmt *stmt = dbio_db_query(
+                c->store, err,
+                "SELECT group_concat(name, ' '), max(name = ?) FROM (SELECT DISTINCT s.name FROM stream s "
+                "JOIN phase USING (phase_id) WHERE run_id = ? ORDER BY s.stream_no)", "si", limit->stream,
+                c->new_.runs[0].run_id);
+        int found = stmt ? dbio_db_step(c->store, stmt, err) : -1;
+        unsigned kinds = 0;
+        int code = 0;
+
+        if (found < 0)
+                return -1;
+        if (!sqlite3_column_int(stmt, 1))
+                code = dbio_err_set(err, DBIO_USAGE, "--gate '%s': no stream \"%.60s\"; the runs have %.160s", limit->text,
+                                    limit->stream, dbio_db_text(stmt, 0));
+        sqlite3_reset(stmt);
+        for (unsigned i = 0; i < figures->n; i++)
+                if (!strcmp(figures->rows[i].stream, limit->stream) && figures->rows[i].kind != DBIO_FSYNC)
+                        kinds |= 1u << figures->rows[i].kind;
+        if (!code && limit->kind < 0 && (kinds & (kinds - 1)))
+                code = dbio_err_set(err, DBIO_USAGE, "--gate '%s': %s has several kinds; name one, as in %s.%s", limit->text,
+                                    limit->stream, limit->stream, dbio_kind_name((unsigned)__builtin_ctz(kinds)));
+        return code;
+}
+
 static int ask_gates(struct dbio_comparison *c, const struct dbio_compare_options *options, struct dbio_err *err)
 {
         struct dbio_gate_answer *answers;
 
-        for (unsigned i = 0; i < options->ngates; i++)
+        for (unsigned i = 0; i < options->ngates; i++) {
+                if (check_gate(c, &options->gates[i].limit, err))
+                        return -1;
                 if (ask_in_phases(c, &options->gates[i]))
                         return dbio_err_set(err, DBIO_IO, "out of memory");
+        }
         for (unsigned i = 0; options->gate_limits && c->limit_gates[i].limit.text; i++)
                 if (ask_in_phases(c, &c->limit_gates[i]))
                         return dbio_err_set(err, DBIO_IO, "out of memory");

@@ -288,6 +288,30 @@ START_TEST(gates_and_limits)
 }
 END_TEST
 
+/* Misspelt gates are faults of the command, like misspelt keys, and no inconclusive answers. */
+START_TEST(gates_name_what_there_is)
+{
+        struct dbio_compare_gate gate = {.limit = {.text = "raeds.iops > 5/s", .stream = "raeds", .kind = -1,
+                                                   .stat = DBIO_LIMIT_IOPS, .comparison = DBIO_COMPARE_GT, .value = 5}};
+        const struct dbio_compare_options options = {.ngates = 1, .gates = &gate};
+        const int64_t base = 1, new_ = 2;
+        struct dbio_comparison *c = NULL;
+        struct dbio_err err = {0};
+
+        open_store();
+        make_sets(1, 1, true, "h1", "h1", 0);
+        ck_assert_int_eq(dbio_compare_open(&c, store, &(struct dbio_compare_ids){"a", &base, 1},
+                                           &(struct dbio_compare_ids){"b", &new_, 1}, &options, &err), -1);
+        ck_assert_int_eq(err.code, DBIO_USAGE);
+        has(err.message, "no stream \"raeds\"; the runs have reads ");
+        gate.limit.stream = "log";
+        ck_assert_int_eq(dbio_compare_open(&c, store, &(struct dbio_compare_ids){"a", &base, 1},
+                                           &(struct dbio_compare_ids){"b", &new_, 1}, &options, &err), -1);
+        has(err.message, "log has several kinds; name one, as in log.write");
+        close_store();
+}
+END_TEST
+
 START_TEST(not_steady_gives_no_verdict)
 {
         struct dbio_comparison *c;
@@ -483,5 +507,6 @@ END_TEST
 
 TEST_MAIN("compare", faster, sets_of_two_days, demand_differs, one_run_each_claims_nothing, simulated_is_exact,
           columns_tell_the_sides_apart, invalid_runs_are_left_out_and_named, gates_and_limits,
+          gates_name_what_there_is,
           not_steady_gives_no_verdict, history_tells_the_noise, sessions_tell_what_days_differ_by,
           old_results_have_no_verdict, interference_of_a_set)
