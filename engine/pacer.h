@@ -76,7 +76,8 @@ struct dbio_pacer_config {
 };
 
 struct dbio_limit_use {
-        uint64_t cap, peak, hits, wait_ns, at_cap_ns;
+        uint64_t cap, peak, hits, wait_ns; /* cap and peak of a port; hits and waits are those of all */
+        uint64_t at_cap_ns;                /* in which a port or more was at the cap */
 };
 
 struct dbio_pacer_figures {

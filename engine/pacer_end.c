@@ -86,8 +86,7 @@ void dbio_pacer_finish(struct dbio_pacer *p, uint64_t now_ns)
 {
         p->now_ns = now_ns;
         for (unsigned i = 0; i < p->config.hba.ports; i++)
-                if (p->ports[i].at_cap)
-                        p->figures.outstanding.at_cap_ns += now_ns - p->ports[i].at_cap_ns;
+                dbio_port_finish(p, &p->ports[i], now_ns);
         for (unsigned i = 0; i < p->config.nlanes; i++) {
                 struct dbio_lane *lane = &p->lanes[i];
 

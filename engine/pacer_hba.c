@@ -13,6 +13,18 @@ static uint32_t outstanding(const struct dbio_pacer *p, const struct dbio_port *
         return sum;
 }
 
+/* The time at the cap is that in which a port or more was at it: ports never add up to more than the phase. */
+static void mark_at_cap(struct dbio_pacer *p, struct dbio_port *port, bool at_cap, uint64_t now_ns)
+{
+        if (port->at_cap == at_cap)
+                return;
+        port->at_cap = at_cap;
+        if (at_cap && !p->ports_at_cap++)
+                p->at_cap_ns = now_ns;
+        if (!at_cap && !--p->ports_at_cap)
+                p->figures.outstanding.at_cap_ns += now_ns - p->at_cap_ns;
+}
+
 /* One more command on the port; ours is raised before the sum is taken, so that two workers never both take the last
  * place (sequentially consistent; at worst both step back). */
 static bool claim(struct dbio_pacer *p, struct dbio_port *port)
@@ -23,10 +35,7 @@ static bool claim(struct dbio_pacer *p, struct dbio_port *port)
 
         atomic_store(port->own, own + 1);
         sum = outstanding(p, port);
-        if (sum >= cap && !port->at_cap) {
-                port->at_cap = true;
-                port->at_cap_ns = p->now_ns;
-        }
+        mark_at_cap(p, port, sum >= cap, p->now_ns);
         if (sum > cap) {
                 atomic_store(port->own, own);
                 port->blocked_ns = p->now_ns + 1;
@@ -41,10 +50,12 @@ static bool claim(struct dbio_pacer *p, struct dbio_port *port)
 void dbio_port_give_back(struct dbio_pacer *p, struct dbio_port *port, uint64_t now_ns)
 {
         atomic_store(port->own, atomic_load_explicit(port->own, memory_order_relaxed) - 1);
-        if (port->at_cap) {
-                p->figures.outstanding.at_cap_ns += now_ns - port->at_cap_ns;
-                port->at_cap = false;
-        }
+        mark_at_cap(p, port, false, now_ns);
+}
+
+void dbio_port_finish(struct dbio_pacer *p, struct dbio_port *port, uint64_t now_ns)
+{
+        mark_at_cap(p, port, false, now_ns);
 }
 
 static bool has_buffer(struct dbio_pacer *p, struct dbio_slot *slot)

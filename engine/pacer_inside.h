@@ -47,7 +47,7 @@ struct dbio_port {
         uint32_t head, tail; /* ops that only the HBA holds back */
         bool claimed;        /* room for one more command is ours */
         bool at_cap;
-        uint64_t at_cap_ns, blocked_ns; /* blocked: last refusal + 1 */
+        uint64_t blocked_ns; /* last refusal + 1 */
         _Atomic uint32_t *own;
 };
 
@@ -62,7 +62,8 @@ struct dbio_pacer {
         struct dbio_port *ports;
         unsigned *port_turn;  /* per stream */
         struct dbio_wakes wakes; /* of lanes */
-        unsigned next_port;
+        unsigned next_port, ports_at_cap;
+        uint64_t at_cap_ns; /* since when one is */
         uint64_t now_ns, turn_ns, close_ns; /* turn: of the last */
         uint64_t *freed;
         uint32_t free_slot, listed_head, listed_tail, starved_head, starved_tail, turn;
@@ -118,5 +119,7 @@ void dbio_lane_drop(struct dbio_pacer *pacer, struct dbio_lane *lane, struct dbi
 const struct dbio_op *dbio_lane_look_ahead(struct dbio_pacer *pacer, struct dbio_lane *lane);
 /* One command less on the port. */
 void dbio_port_give_back(struct dbio_pacer *pacer, struct dbio_port *port, uint64_t now_ns);
+/* The phase is over: its time at the cap ends. */
+void dbio_port_finish(struct dbio_pacer *pacer, struct dbio_port *port, uint64_t now_ns);
 
 #endif

@@ -148,8 +148,10 @@ START_TEST(hba_splits_and_ports)
         ck_assert_uint_eq(kit->figures[0].bytes, 20 * 149504);
         ck_assert_uint_eq(kit->result.transfer.hits, 20);
         ck_assert_uint_eq(kit->result.transfer.peak, 65536);
-        /* two at a time, 5 ms each */
+        /* two at a time, 5 ms each, and each fills its port: the time at the cap is the phase's, not twice that */
         ck_assert_uint_eq(kit->result.duration_ns, 50 * MS);
+        ck_assert_uint_eq(kit->result.outstanding.peak, 3);
+        ck_assert_uint_eq(kit->result.outstanding.at_cap_ns, 50 * MS);
         kit_release(kit);
 }
 END_TEST
