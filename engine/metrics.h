@@ -31,6 +31,7 @@ struct dbio_record {
                         uint32_t mask;         /* episodes running, see DBIO_MAX_EPISODIC */
                         uint64_t t_ns;         /* start of the grid interval */
                         uint64_t ios, bytes, errors;
+                        uint64_t failed_ns;    /* that failed ops were in flight */
                         uint64_t splits;       /* commands beyond the first of each op */
                         uint64_t hba_waits, hba_wait_ns;
                         uint32_t depth_peak;   /* most in flight on this worker */
@@ -101,7 +102,8 @@ struct dbio_stamps {
 
 void dbio_metrics_submitted(struct dbio_figures *figures); /* in flight + 1; an op, at its first command */
 void dbio_metrics_op(struct dbio_metrics *metrics, struct dbio_figures *figures, const struct dbio_stamps *stamps);
-void dbio_metrics_error(struct dbio_metrics *metrics, struct dbio_figures *figures);
+/* An op that failed after in_flight_ns. */
+void dbio_metrics_error(struct dbio_metrics *metrics, struct dbio_figures *figures, uint64_t in_flight_ns);
 
 /* Closes the intervals that have passed at now_ns, and records of other masks; to be called before the ops that
  * completed at now_ns are added. True when an interval was closed. */

@@ -66,11 +66,11 @@ static int write_total(struct dbio_recorder *rec, const struct dbio_rec_key *key
         size_t nr = codes->response ? dbio_hist_encode(&key->response, codes->response) : 0;
         size_t nw = codes->wait ? dbio_hist_encode(&key->wait, codes->wait) : 0;
 
-        /* The sum of service times over a span is the mean number in flight: Little's law. */
+        /* The sum of times in flight over a span is the mean number in flight: Little's law. Failed ops were there too. */
         return dbio_db_run(rec->store, err, total_sql, "iuuuuuuuuuduuuudddddddddddddddddddd" "bbb", rec->phase_id,
                            (uint64_t)key->number, (uint64_t)key->stream, (uint64_t)key->kind, (uint64_t)key->role,
                            key->ios, key->bytes, key->errors, due, unissued,
-                           commit ? NAN : (double)key->service.sum_ns, key->depth_peak, key->splits, key->hba_waits,
+                           commit ? NAN : (double)(key->service.sum_ns + key->failed_ns), key->depth_peak, key->splits, key->hba_waits,
                            key->hba_wait_ns, s.mean, s.p50, s.p90, s.p95, s.p99, s.p999, s.max, s.stddev, r.mean,
                            r.p50, r.p90, r.p95, r.p99, r.p999, r.max, r.stddev, w.mean, w.p99, l.p99, l.max,
                            codes->service, ns, codes->response, nr, codes->wait, nw);
