@@ -2,13 +2,14 @@
  * phase's here. */
 #include "engine/metrics_inside.h"
 
+#include <math.h>
 #include <stdatomic.h>
 
 static uint64_t phase_time(const struct dbio_metrics_report *report, uint64_t stream_ns)
 {
         double scale = report->metrics->config.scale_time;
 
-        return report->start_ns + (scale == 1 ? stream_ns : (uint64_t)((double)stream_ns * scale));
+        return report->start_ns + (scale == 1 ? stream_ns : (uint64_t)ceil((double)stream_ns * scale)); /* as the pacer has it */
 }
 
 static void take_commit(struct dbio_report *base, uint64_t arrived_ns, uint64_t submitted_ns, uint64_t durable_ns,

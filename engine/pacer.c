@@ -485,6 +485,7 @@ static void tell(struct dbio_pacer *p, struct dbio_lane *lane, const struct dbio
                 .submitted_ns = dbio_lane_stream_time(p, lane, slot->submitted_ns),
                 .completed_ns = dbio_lane_stream_time(p, lane, completed_ns),
                 .result = slot->result,
+                .service_ns = completed_ns - slot->submitted_ns,
         };
 
         lane->source->class->done(lane->source, &slot->op, &done);

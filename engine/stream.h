@@ -20,6 +20,7 @@ struct dbio_done {
         uint64_t submitted_ns;
         uint64_t completed_ns;
         int64_t result;        /* bytes moved, or -errno */
+        uint64_t service_ns;   /* what the device took: never scaled, as the stream's times are by --scale-time */
 };
 
 struct dbio_source;
@@ -57,8 +58,9 @@ struct dbio_log_position {
         uint64_t appended, durable, wanted;
 };
 
-/* One finished, or cut, episode. bytes and means are over its writes; fields that do not apply are 0, times are ns
- * from the stream's start. */
+/* One finished, or cut, episode. writes, bytes and means are over its writes that did not fail, without records and
+ * copies to a snapshot; bytes of one that writes nothing are those it read. Fields that do not apply are 0, times are ns
+ * from the stream's start, write_mean_ns is real. */
 struct dbio_episode {
         uint32_t episode;       /* from 1 */
         uint64_t begin_ns;

@@ -31,6 +31,7 @@ static bool begin(struct dbio_flow *flow, uint64_t now_ns)
         flow->ending = false;
         flow->called_ns = flow->last_ns = at;
         flow->ops = 0;
+        flow->read_bytes = 0;
         flow->service_ns = 0;
         flow->episode = (struct dbio_episode){.episode = flow->continuous ? 0 : (uint32_t)flow->begun, .begin_ns = at};
         if (!flow->continuous)
@@ -45,6 +46,8 @@ static void report(struct dbio_flow *flow, uint64_t end_ns)
         flow->episode.end_ns = end_ns;
         if (flow->episode.writes)
                 flow->episode.write_mean_ns = (uint64_t)(flow->service_ns / (double)flow->episode.writes);
+        else
+                flow->episode.bytes = flow->read_bytes;
         if (flow->class->end)
                 flow->class->end(flow, &flow->episode);
         if (!flow->continuous)
@@ -93,6 +96,21 @@ static unsigned fill(struct dbio_source *base, uint64_t now_ns, struct dbio_op *
         return n;
 }
 
+/* Records and copies to a snapshot go along with the episode, but are not what it is about. */
+static void count(struct dbio_flow *flow, const struct dbio_op *op, const struct dbio_done *done)
+{
+        if (op->role == DBIO_ROLE_LOG || op->role == DBIO_ROLE_SNAPSHOT)
+                return;
+        if (op->kind == DBIO_READ)
+                flow->read_bytes += op->length;
+        if (op->kind != DBIO_WRITE)
+                return;
+        flow->episode.writes++;
+        flow->episode.pages += flow->page_bytes ? op->length / flow->page_bytes : 0;
+        flow->episode.bytes += op->length;
+        flow->service_ns += (double)done->service_ns;
+}
+
 static void done(struct dbio_source *base, const struct dbio_op *op, const struct dbio_done *done)
 {
         struct dbio_flow *flow = (struct dbio_flow *)base;
@@ -100,13 +118,8 @@ static void done(struct dbio_source *base, const struct dbio_op *op, const struc
         flow->outstanding--;
         if (done->completed_ns > flow->last_ns)
                 flow->last_ns = done->completed_ns;
-        /* Records and copies to a snapshot go along with the episode, but are not what it is about. */
-        if (op->kind == DBIO_WRITE && op->role != DBIO_ROLE_LOG && op->role != DBIO_ROLE_SNAPSHOT) {
-                flow->episode.writes++;
-                flow->episode.pages += flow->page_bytes ? op->length / flow->page_bytes : 0;
-                flow->episode.bytes += op->length;
-                flow->service_ns += (double)(done->completed_ns - done->submitted_ns);
-        }
+        if (done->result >= 0)
+                count(flow, op, done);
         if (flow->class->done)
                 flow->class->done(flow, op, done);
         if (done->completed_ns > flow->called_ns)

@@ -52,6 +52,7 @@ struct dbio_flow {
         uint64_t last_ns;            /* last completion of this one */
         uint64_t called_ns;          /* when the rule called for what next gives: begin, completion, or as tick sets */
         uint64_t ops;                /* of this episode */
+        uint64_t read_bytes;         /* likewise */
         double service_ns;           /* sum over its writes */
         struct dbio_episode episode;
 };

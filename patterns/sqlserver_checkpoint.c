@@ -285,7 +285,6 @@ static enum dbio_flow_step next_write(struct checkpoint *c, uint64_t now_ns, str
                 c->next_issue_ns += c->ns_per_page * c->held.pages;
         }
         c->outstanding_pages += c->held.pages;
-        c->flow.episode.pages += c->held.pages;
         c->flow.episode.avoided += c->config->mode == INDIRECT ? 0 : c->held.avoided;
         c->held.pages = 0;
         return DBIO_FLOW_OP;
@@ -358,7 +357,7 @@ static void done(struct dbio_flow *flow, const struct dbio_op *op, const struct 
         if (dbio_log_out_done(&c->log, op))
                 return;
         c->outstanding_pages -= op->length / c->database->map->page;
-        dbio_governor_done(&c->governor, done->completed_ns - done->submitted_ns, flow->outstanding + 1);
+        dbio_governor_done(&c->governor, done->service_ns, flow->outstanding + 1);
 }
 
 static uint64_t wake(struct dbio_flow *flow)
@@ -521,6 +520,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         if (make_maps(c, env, keys, err) || make_dirt(c, env, keys, err))
                 return -1;
         c->database = c->databases;
+        c->flow.page_bytes = c->database->map->page;
         struct dbio_space space = {c->databases[0].map->space.from, c->databases[c->ndatabases - 1].map->space.to,
                                    c->databases[0].map->space.file_size};
         dbio_stream_add_use(out, keys->target, false, true, &space);

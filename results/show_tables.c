@@ -273,6 +273,7 @@ static void episodes_of(struct dbio_show *show, const char *name, const char *pa
                 sum.end += e->end - e->begin;
         }
         double k = whole ? whole : NAN;
+        bool writer = sum.writes > 0 || is_flush_cache(pattern); /* others have no writes that could be 0 */
         if (!is_flush_cache(pattern))
                 snprintf(title, sizeof title, "EPISODES of %s  %u of %u", name, whole, n);
         else if (!strcmp(name, "checkpoint"))
@@ -282,8 +283,8 @@ static void episodes_of(struct dbio_show *show, const char *name, const char *pa
         dbio_text_line(show->out, "%s", "");
         dbio_text_line(show->out, "%-30.30s%10s%9s%13s%10s%9s%10s%8s", title, "pages", "writes", "pages/write", "ms",
                        "MiB/s", "stalls", "target");
-        dbio_text_line(show->out, "  %-28s%10s%9s%13s%10s%9s%10s%8s", "mean", dbio_number_group(pages, N, sum.pages / k, 0),
-                       dbio_number_group(writes, N, sum.writes / k, 0),
+        dbio_text_line(show->out, "  %-28s%10s%9s%13s%10s%9s%10s%8s", "mean", dbio_number_group(pages, N, sum.pages > 0 || writer ? sum.pages / k : NAN, 0),
+                       dbio_number_group(writes, N, writer ? sum.writes / k : NAN, 0),
                        dbio_number_group(per, N, sum.writes > 0 ? sum.pages / sum.writes : NAN, 1),
                        dbio_number_group(span, N, sum.end / k / 1e6, 0),
                        dbio_number_short(mib, N, sum.end > 0 ? sum.bytes / 1048576 / (sum.end / 1e9) : NAN),

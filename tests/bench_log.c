@@ -28,7 +28,7 @@ static void drive(const char *label, struct dbio_stream *out, double rate)
                 unsigned n = source->class->fill(source, now, ops, 256);
 
                 for (unsigned i = 0; i < n; i++) {
-                        struct dbio_done done = {now, now, now + 1000000, ops[i].length};
+                        struct dbio_done done = {now, now, now + 1000000, ops[i].length, 1000000};
 
                         source->class->done(source, &ops[i], &done);
                 }

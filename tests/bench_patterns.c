@@ -105,7 +105,7 @@ static void whole_checkpoint(const char *label)
         double start = seconds();
         while (n < 4000000) {
                 unsigned got = source->class->fill(source, now, ops, 64);
-                struct dbio_done done = {now, now, now, 0};
+                struct dbio_done done = {now, now, now, 0, 0};
 
                 for (unsigned i = 0; i < got; i++)
                         source->class->done(source, &ops[i], &done);

@@ -211,6 +211,7 @@ static inline void drive_complete(struct drive *drive, unsigned i)
                 .submitted_ns = entry->submitted_ns,
                 .completed_ns = entry->completed_ns,
                 .result = entry->op.length,
+                .service_ns = entry->completed_ns - entry->submitted_ns,
         };
 
         drive->completed[i] = true;

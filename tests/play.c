@@ -226,7 +226,7 @@ static void complete(struct machine *m, struct flight flight)
         struct play_op *op = &m->play->ops[flight.seq];
         uint64_t start = state->stream->start_ns;
         struct dbio_done done = {op->done.intended_ns - start, op->done.submitted_ns - start, op->done.completed_ns - start,
-                                 op->done.result};
+                                 op->done.result, op->done.completed_ns - op->done.submitted_ns};
 
         m->outstanding[state->stream_index]--;
         m->bytes[state->stream_index] -= op->op.length;

@@ -323,7 +323,7 @@ START_TEST(memory_does_not_grow)
                                 for (unsigned s = 0; s < world.phase.streams[i].nsources; s++) {
                                         struct dbio_source *source = world.phase.streams[i].sources[s];
                                         unsigned got = source->ended ? 0 : source->class->fill(source, now, ops, 64);
-                                        struct dbio_done done = {now, now, now, 0};
+                                        struct dbio_done done = {now, now, now, 0, 0};
 
                                         for (unsigned k = 0; k < got && source->class->done; k++)
                                                 source->class->done(source, &ops[k], &done);

@@ -193,6 +193,7 @@ START_TEST(scan_reads_512K)
         }
         ck_assert_uint_eq(bed.play.nepisodes, 1);
         ck_assert_uint_eq(bed.play.episodes[0].pages, 131072);
+        ck_assert_uint_eq(bed.play.episodes[0].bytes, 1 << 30); /* what it read, as it writes nothing */
         ck_assert_uint_eq(bed.play.episodes[0].end_ns, bed.play.end_ns);
         bed_release(&bed);
 }

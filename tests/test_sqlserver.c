@@ -83,6 +83,7 @@ START_TEST(checkdb_saturates_in_order_of_allocation)
         ck_assert_uint_ge(most, 256);
         ck_assert_uint_eq(bed.play.episodes[0].pages, 131072);
         ck_assert_uint_eq(bed.play.episodes[0].writes, 0); /* copies are not what it is about */
+        ck_assert_uint_eq(bed.play.episodes[0].bytes, 1 << 30);
         /* 16,384 reads, 256 at a time, 20 ms each: 1.28 s */
         ck_assert_double_eq_tol((double)bed.play.episodes[0].end_ns, 1.28e9, 0.03e9);
         ck_assert_double_eq_tol((double)copies, 2560, 200);
