@@ -66,22 +66,72 @@ struct dbio_gather dbio_gather_take(struct dbio_dirty_map *map, uint64_t page, u
         return run;
 }
 
-/* A random place of a large map is not in the cache; asked for together, 16 of them take hardly longer than one. */
-static void look_ahead(struct dbio_sweep *sweep, uint64_t n)
+enum { LOT = 8, LATER_LOT = 64, AHEAD = sizeof((struct dbio_sweep *)0)->ahead / sizeof(uint64_t) };
+
+static uint64_t old_of_lot(const struct dbio_sweep *sweep, uint64_t lot)
 {
-        for (unsigned i = 0; i < 16 && sweep->at + i < n; i++) {
-                sweep->ahead[i] = sweep->from + dbio_scatter_at(&sweep->scatter, sweep->at + i);
-                __builtin_prefetch(&sweep->map->old[sweep->ahead[i] / 64]);
-        }
+        uint64_t page = lot * sweep->lot;
+
+        return sweep->map->old[page / 64] >> page % 64 & UINT64_MAX >> (64 - sweep->lot);
+}
+
+/* A lot's words are asked for long before it is visited: first what is old, which says whether the rest is needed. */
+static void look_ahead(struct dbio_sweep *sweep, uint64_t i)
+{
+        const struct dbio_dirty_map *map = sweep->map;
+        uint64_t lot = sweep->first + dbio_scatter_at(&sweep->scatter, i < sweep->nlots ? i : 0);
+
+        sweep->ahead[i % AHEAD] = lot;
+        __builtin_prefetch(&map->old[lot * sweep->lot / 64]);
+        lot = sweep->ahead[(i + AHEAD / 2) % AHEAD];
+        if (old_of_lot(sweep, lot))
+                __builtin_prefetch(&map->fresh[lot * sweep->lot / 64]);
+}
+
+static void begin_round(struct dbio_sweep *sweep)
+{
+        sweep->lot = sweep->rounds++ ? LATER_LOT : LOT;
+        sweep->first = sweep->from / sweep->lot;
+        sweep->nlots = (sweep->to - 1) / sweep->lot - sweep->first + 1;
+        sweep->at = 0;
+        dbio_scatter_init(&sweep->scatter, sweep->nlots, dbio_rng_next(&sweep->rng));
+        for (unsigned i = 0; i < AHEAD; i++)
+                sweep->ahead[i] = sweep->first;
+        for (unsigned i = 0; i < AHEAD; i++)
+                look_ahead(sweep, i);
 }
 
 void dbio_sweep_begin(struct dbio_sweep *sweep, struct dbio_dirty_map *map, bool hash, uint64_t seed)
 {
-        *sweep = (struct dbio_sweep){.map = map, .hash = hash, .from = map->old_from, .to = map->old_to};
-        if (hash && sweep->to > sweep->from)
-                dbio_scatter_init(&sweep->scatter, sweep->to - sweep->from, seed);
-        else
-                sweep->at = sweep->from;
+        *sweep = (struct dbio_sweep){.map = map, .at = map->old_from, .from = map->old_from, .to = map->old_to, .hash = hash};
+        dbio_rng_init(&sweep->rng, seed);
+        if (hash && sweep->from < sweep->to)
+                begin_round(sweep);
+}
+
+static int next_by_hash(struct dbio_sweep *sweep, unsigned budget, uint64_t *page)
+{
+        for (;;) {
+                if (sweep->at == sweep->nlots) {
+                        if (sweep->rounds == 1 + LATER_LOT) /* each has given a page of every lot that had any */
+                                return 0;
+                        begin_round(sweep);
+                }
+
+                uint64_t lot = sweep->ahead[sweep->at % AHEAD], bits = old_of_lot(sweep, lot);
+
+                look_ahead(sweep, sweep->at++ + AHEAD);
+                if (bits) {
+                        uint64_t skip = dbio_rng_below(&sweep->rng, (unsigned)__builtin_popcountll(bits));
+
+                        while (skip--)
+                                bits &= bits - 1;
+                        *page = lot * sweep->lot + (unsigned)__builtin_ctzll(bits);
+                        return 1;
+                }
+                if (!budget--)
+                        return -1;
+        }
 }
 
 int dbio_sweep_next(struct dbio_sweep *sweep, unsigned budget, uint64_t *page)
@@ -90,23 +140,8 @@ int dbio_sweep_next(struct dbio_sweep *sweep, unsigned budget, uint64_t *page)
 
         if (!map->nold)
                 return 0;
-        if (sweep->hash) {
-                uint64_t n = sweep->to - sweep->from;
-
-                for (; sweep->at < n; sweep->at++) {
-                        if (sweep->at % 16 == 0)
-                                look_ahead(sweep, n);
-                        uint64_t p = sweep->ahead[sweep->at % 16];
-
-                        if (map->old[p / 64] >> p % 64 & 1) {
-                                *page = p;
-                                return 1;
-                        }
-                        if (!budget--)
-                                return -1;
-                }
-                return 0;
-        }
+        if (sweep->hash)
+                return next_by_hash(sweep, budget, page);
         while (sweep->at < sweep->to) {
                 uint64_t bits = map->old[sweep->at / 64] >> sweep->at % 64;
 

@@ -544,7 +544,7 @@ static bool ends(const struct dbio_stream_keys *keys, const void *config)
 const struct dbio_pattern dbio_sqlserver_checkpoint = {
         .name = "sqlserver.checkpoint",
         .summary = "Checkpoint: dirty pages written in runs, as many at once as write latency allows (FlushCache)",
-        .rev = 1,
+        .rev = 2,
         .keys = DBIO_KEYS_WRITE | DBIO_KEYS_VERSION | DBIO_KEYS_DIRTY | DBIO_KEYS_SKEW,
         .flags = DBIO_STREAM_REACTIVE,
         .role = "checkpoint",

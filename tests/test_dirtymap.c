@@ -151,6 +151,52 @@ START_TEST(runs_end_at_files_and_the_last_extent_holds_the_rest)
 }
 END_TEST
 
+/* Order in which every second one of n pages comes by hash, cap 1; returns how many. */
+static unsigned hash_order(uint64_t n, unsigned budget, uint64_t *order)
+{
+        struct dbio_space space = whole(n, 1);
+        struct dbio_dirty_map map = {0};
+        struct dbio_sweep sweep;
+        struct dbio_err err = {0};
+        unsigned k = 0;
+        int more;
+
+        expect(dbio_dirty_map_init(&map, &space, 8192, &err) == 0);
+        for (uint64_t page = 0; page < n; page += 2)
+                dbio_dirty_map_set_old(&map, page);
+        dbio_sweep_begin(&sweep, &map, true, 7);
+        while ((more = dbio_sweep_next(&sweep, budget, &order[k])))
+                if (more > 0)
+                        dbio_gather_take(&map, order[k++], 1);
+        dbio_dirty_map_release(&map);
+        return k;
+}
+
+/* Two random places of n lie n/3 apart on average, within 64 pages of each other with a chance of 2 x 64/n; and the
+ * budget, which says how long a call may look, does not change the order. */
+START_TEST(a_hash_sweep_is_everywhere_at_once)
+{
+        enum { N = 200000 };
+        uint64_t *order = calloc(N, sizeof *order), *again = calloc(N, sizeof *again), near = 0;
+        unsigned n = hash_order(N, 1u << 20, order);
+        double sum = 0;
+
+        ck_assert_uint_eq(n, N / 2);
+        for (unsigned i = 1; i < n; i++) {
+                uint64_t apart = order[i] > order[i - 1] ? order[i] - order[i - 1] : order[i - 1] - order[i];
+
+                sum += (double)apart;
+                near += apart <= 64;
+        }
+        ck_assert_double_eq_tol(sum / (n - 1), N / 3.0, N / 3.0 * 0.01);
+        ck_assert_uint_le(near, 2 * 2 * 64 * (uint64_t)n / N);
+        ck_assert_uint_eq(hash_order(N, 0, again), n);
+        expect(!memcmp(order, again, n * sizeof *order));
+        free(order);
+        free(again);
+}
+END_TEST
+
 START_TEST(windows_move_and_hold)
 {
         struct dbio_dirty_keys keys = {.map = DBIO_DIRTY_EXTENTS, .density = 0.5, .pages_per_write = NAN, .stride = 2};
@@ -240,5 +286,5 @@ END_TEST
 
 TEST_MAIN("dirtymap", dense_runs_fill_the_cap, extents_follow_the_closed_form, single_pages_follow_the_closed_form,
           stride_never_coalesces, hot_extents_are_whole_and_exact, density_is_solved_for_pages_per_write,
-          runs_end_at_files_and_the_last_extent_holds_the_rest, windows_move_and_hold, pages_enter_at_a_rate,
-          shared_maps_must_agree)
+          runs_end_at_files_and_the_last_extent_holds_the_rest, a_hash_sweep_is_everywhere_at_once, windows_move_and_hold,
+          pages_enter_at_a_rate, shared_maps_must_agree)
