@@ -2,6 +2,7 @@
 
 #include <langinfo.h>
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,10 +50,12 @@ static unsigned width(void)
         return !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
 }
 
-/* 41.8k, 900, 3.6 */
+/* 41.8k, 900, 3.6; - where it is not known yet */
 static void short_number(double value, char *text, size_t size)
 {
-        if (value >= 1e6)
+        if (isnan(value))
+                snprintf(text, size, "-");
+        else if (value >= 1e6)
                 snprintf(text, size, "%.1fM", value / 1e6);
         else if (value >= 1e4)
                 snprintf(text, size, "%.1fk", value / 1e3);
@@ -106,13 +109,28 @@ static void remember(struct dbio_progress *progress, unsigned stream, double iop
         values[progress->nhistory == 8 ? 7 : progress->nhistory] = iops;
 }
 
+/* Mean bytes of an op: 8.0K, 512. */
+static void length_text(const struct dbio_live *live, char *text, size_t size)
+{
+        double bytes = live->iops > 0 ? live->mib_per_s * 1048576 / live->iops : NAN;
+
+        if (isnan(bytes))
+                snprintf(text, size, "-");
+        else if (bytes < 1024)
+                snprintf(text, size, "%.0f", bytes);
+        else
+                snprintf(text, size, bytes < 10 * 1024 ? "%.1fK" : bytes < 9999 * 1024 ? "%.0fK" : "%.0fM",
+                         bytes / (bytes < 9999 * 1024 ? 1024 : 1048576));
+}
+
 static void stream_line(const struct dbio_progress *progress, unsigned i, const char *name, const struct dbio_live *live,
                         char *text, size_t size)
 {
-        char iops[16], mib[16], more[128] = "", line[128];
+        char iops[16], mib[16], length[16], more[128] = "", line[128];
 
         short_number(live->iops, iops, sizeof iops);
         short_number(live->mib_per_s, mib, sizeof mib);
+        length_text(live, length, sizeof length);
         if (live->commits_per_s > 0)
                 snprintf(more, sizeof more, "  commit p50 %.2f ms  p99 %.2f ms", (double)live->commit_p50_ns / 1e6,
                          (double)live->commit_p99_ns / 1e6);
@@ -122,7 +140,7 @@ static void stream_line(const struct dbio_progress *progress, unsigned i, const 
         if (live->last_pages_per_write > 0)
                 snprintf(more + strlen(more), sizeof more - strlen(more), "  %.1f pages/write", live->last_pages_per_write);
         spark(progress, i, line, sizeof line);
-        snprintf(text, size, "  %-14.24s %7s IOPS %7s MiB/s%s  %s", name, iops, mib, more, line);
+        snprintf(text, size, "  %-12.24s %5s %6s IOPS %6s MiB/s%s  %s", name, length, iops, mib, more, line);
 }
 
 /* Cuts to n columns, counting UTF-8 sequences as one. */
@@ -153,7 +171,7 @@ static void plain_line(const struct dbio_phase *phase, const struct dbio_recorde
 void dbio_progress_draw(struct dbio_progress *progress, const struct dbio_phase *phase,
                         const struct dbio_recorder *recorder, uint64_t elapsed_ns)
 {
-        char text[512], now[16], all[16], meter[96];
+        char text[512], now[16], all[16], meter[96], lag[32] = "";
         double share = phase->duration_ns == UINT64_MAX ? 0 : (double)elapsed_ns / (double)phase->duration_ns;
 
         if (progress->quiet)
@@ -170,20 +188,27 @@ void dbio_progress_draw(struct dbio_progress *progress, const struct dbio_phase 
                 return;
         }
         unsigned columns = width() - 1;
+        bool known = false;
         if (progress->drawn)
                 fprintf(stderr, "\033[%uA\r", progress->drawn);
         bar(progress, share > 1 ? 1 : share, meter, sizeof meter);
-        snprintf(text, sizeof text, "phase %u/%u %s   %s/%s  %s  %.0f %%", progress->phase + 1, progress->nphases,
-                 phase->name, now, all, meter, 100 * (share > 1 ? 1 : share));
+        uint64_t lag_ns = dbio_recorder_lag_p99_ns(recorder);
+        if (lag_ns != UINT64_MAX)
+                snprintf(lag, sizeof lag, "   lag p99 %.0f us", (double)lag_ns / 1e3);
+        snprintf(text, sizeof text, "phase %u/%u %s   %s/%s  %s  %.0f %%%s", progress->phase + 1, progress->nphases,
+                 phase->name, now, all, meter, 100 * (share > 1 ? 1 : share), lag);
         print_line(text, columns);
         for (unsigned i = 0; i < phase->nstreams; i++) {
                 struct dbio_live live;
                 dbio_recorder_live(recorder, i, &live);
-                remember(progress, i, live.iops);
+                if (!isnan(live.iops)) {
+                        remember(progress, i, live.iops);
+                        known = true;
+                }
                 stream_line(progress, i, phase->streams[i].name, &live, text, sizeof text);
                 print_line(text, columns);
         }
-        progress->nhistory += progress->nhistory < 8;
+        progress->nhistory += known && progress->nhistory < 8;
         progress->drawn = phase->nstreams + 1;
         fflush(stderr);
 }

@@ -327,19 +327,25 @@ int dbio_recorder_tick(struct dbio_recorder *rec, uint64_t elapsed_ns, struct db
         return dbio_rec_commit(rec, passed, err);
 }
 
-static uint64_t median_service(const struct dbio_recorder *rec)
+/* A percentile over all I/O, of lag or of service; UINT64_MAX where there was none. */
+static uint64_t percentile_of_all(const struct dbio_recorder *rec, bool lag, double share)
 {
         struct dbio_hist *all = calloc(1, sizeof *all);
-        uint64_t median = 0;
+        uint64_t value;
 
         if (!all)
-                return 0;
+                return UINT64_MAX;
         for (size_t k = 0; k < rec->nkeys; k++)
                 if (rec->keys[k]->kind != DBIO_COMMIT)
-                        dbio_hist_merge(all, &rec->keys[k]->service);
-        median = dbio_hist_percentile(all, 0.50);
+                        dbio_hist_merge(all, lag ? &rec->keys[k]->lag : &rec->keys[k]->service);
+        value = all->count ? dbio_hist_percentile(all, share) : UINT64_MAX;
         free(all);
-        return median;
+        return value;
+}
+
+uint64_t dbio_recorder_lag_p99_ns(const struct dbio_recorder *rec)
+{
+        return percentile_of_all(rec, true, 0.99);
 }
 
 int dbio_recorder_finish(struct dbio_recorder *rec, const struct dbio_phase_result *result, struct dbio_err *err)
@@ -348,7 +354,8 @@ int dbio_recorder_finish(struct dbio_recorder *rec, const struct dbio_phase_resu
                 return dbio_err_set(err, DBIO_IO, "results: out of memory");
         dbio_rec_devices_sample(rec, UINT64_MAX);
         seal(rec, rec->end);
-        rec->median_service_ns = median_service(rec);
+        uint64_t median_ns = percentile_of_all(rec, false, 0.50);
+        rec->median_service_ns = median_ns == UINT64_MAX ? 0 : median_ns;
         return dbio_rec_end_phase(rec, result, err);
 }
 
@@ -392,6 +399,7 @@ int dbio_recorder_open(struct dbio_recorder **out, struct dbio_store *store, con
         rec->live = calloc(phase->nstreams + 1, sizeof *rec->live);
         ok = rec->index && rec->live && dbio_rec_devices_open(rec) == 0;
         for (unsigned s = 0; ok && s < phase->nstreams; s++) {
+                rec->live[s].figures.iops = rec->live[s].figures.mib_per_s = NAN;
                 rec->live[s].io = calloc(1, sizeof *rec->live[s].io);
                 rec->live[s].commit = calloc(1, sizeof *rec->live[s].commit);
                 ok = rec->live[s].io && rec->live[s].commit;

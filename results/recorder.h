@@ -49,7 +49,7 @@ void dbio_recorder_close(struct dbio_recorder *recorder); /* accepts NULL */
 
 /* What the progress block shows of a stream: its latest complete interval (reads and writes; commits apart). */
 struct dbio_live {
-        double iops, mib_per_s;
+        double iops, mib_per_s;        /* NAN before the first interval is complete */
         uint64_t p50_ns, p99_ns;       /* response; 0 where there was no op */
         double commits_per_s;
         uint64_t commit_p50_ns, commit_p99_ns;
@@ -58,6 +58,9 @@ struct dbio_live {
         uint64_t all_ios, all_bytes, all_errors; /* since the phase's start, commits left out */
 };
 void dbio_recorder_live(const struct dbio_recorder *recorder, unsigned stream, struct dbio_live *live);
+
+/* Of all I/O since the phase's start, ns; UINT64_MAX = no op yet. */
+uint64_t dbio_recorder_lag_p99_ns(const struct dbio_recorder *recorder);
 
 /* For the validity rule, after finish: the share of I/O on the devices that was not the run's, the highest of all
  * devices; 0 where there are none. */
