@@ -12,6 +12,8 @@
 #include "results/report_state.h"
 #include "results/text.h"
 
+#define TABLE_BUTTON "<button class=\"table\" type=\"button\" aria-pressed=\"false\">table</button>"
+
 static void release(struct dbio_page *page)
 {
         for (unsigned s = 0; page->sets && s < page->nr; s++) {
@@ -209,6 +211,7 @@ static void chart(struct dbio_page *page, const char *type, unsigned index, cons
         if (log)
                 fprintf(page->out, "<button class=\"log\" type=\"button\" aria-pressed=\"%s\">log scale</button>",
                         wide ? "true" : "false");
+        fputs(TABLE_BUTTON, page->out);
         fprintf(page->out,
                 "</div><div class=\"box\"><canvas data-chart=\"%s\" data-phase=\"%u\" data-stream=\"%u\" "
                 "role=\"img\" aria-label=\"",
@@ -340,7 +343,7 @@ static void bars_chart(struct dbio_page *page)
         fputs("<div class=\"chart\"><div class=\"head\"><b>", page->out);
         dbio_report_printf(page, "%s: %ss per second in %s", stream->name, dbio_kind_name((unsigned)stream->kind),
                            page->phases[stream->phase].name);
-        fputs("</b></div><div class=\"box tall\"><canvas data-chart=\"bars\" data-bars=\"0\" role=\"img\" "
+        fputs("</b>" TABLE_BUTTON "</div><div class=\"box tall\"><canvas data-chart=\"bars\" data-bars=\"0\" role=\"img\" "
               "aria-label=\"bars\">"
               "</canvas></div></div>\n<p class=\"says\">One bar a set, its first valid repetition; the table below has "
               "the other "

@@ -60,13 +60,50 @@
                                 } }
                         },
                         scales: {
-                                x: Object.assign({ grid: { color: line, drawTicks: false }, ticks: { color: text, maxRotation: 0 } }, spec.x),
+                                x: Object.assign({ grid: { color: line, drawTicks: false }, ticks: { color: text, maxRotation: 0 } }, spec.x()),
                                 y: { type: spec.log ? "logarithmic" : "linear", beginAtZero: !spec.log,
                                         afterFit: (axis) => { axis.width = YWIDTH; },
                                         grid: { color: line, drawTicks: false },
                                         ticks: { color: text, autoSkip: !spec.log, callback: (v) => axisNumber(v, spec.log) } }
                         }
                 };
+        }
+
+        // A chart's points, for those who want its figures or cannot see its lines.
+        function pointsTable(spec) {
+                const sets = spec.sets(), rows = new Map(), table = document.createElement("table");
+                const line = (cells, tag) => {
+                        const row = table.insertRow();
+                        cells.forEach((text) => { row.appendChild(document.createElement(tag)).textContent = text; });
+                };
+                sets.forEach((set, i) => set.data.forEach((p) => {
+                        if (!rows.has(p.x))
+                                rows.set(p.x, Array(sets.length).fill(null));
+                        rows.get(p.x)[i] = p.y;
+                }));
+                line([""].concat(sets.map((s) => s.label + ", " + spec.unit)), "th");
+                [...rows.keys()].sort((a, b) => a - b).forEach((x) => line(
+                        [spec.xTitle({ parsed: { x }, label: spec.labels ? spec.labels[x] : "" })]
+                                .concat(rows.get(x).map((y) => y === null ? "-" : digits(y))), "td"));
+                return table;
+        }
+
+        function tableButton(canvas, spec) {
+                const card = canvas.closest(".chart"), button = card.querySelector("button.table");
+                button.addEventListener("click", () => {
+                        let box = card.querySelector(".points");
+                        const shown = box !== null;
+                        if (shown) {
+                                box.remove();
+                        } else {
+                                box = document.createElement("div");
+                                box.className = "scroll points";
+                                box.append(pointsTable(spec));
+                                card.append(box);
+                        }
+                        canvas.parentElement.hidden = !shown;
+                        button.setAttribute("aria-pressed", !shown);
+                });
         }
 
         function draw(canvas, spec) {
@@ -83,6 +120,7 @@
                                 button.setAttribute("aria-pressed", spec.log);
                                 entry.again();
                         });
+                tableButton(canvas, spec);
                 return entry;
         }
 
@@ -100,14 +138,14 @@
         const kinds = {
                 rate(canvas, phase, stream) {
                         return draw(canvas, {
-                                unit: "/s", x: time(phase), episodes: stream.episodes, log: stream.wide,
+                                unit: "/s", x: () => time(phase), episodes: stream.episodes, log: stream.wide,
                                 xTitle: (i) => digits(i.parsed.x) + " s",
                                 sets: () => stream.series.map((s) => lineSet(data.sets[s.set], points(s.step, s.iops), setColor(s.set)))
                         });
                 },
                 latency(canvas, phase, stream) {
                         return draw(canvas, {
-                                unit: "ms", x: time(phase), episodes: stream.episodes, log: stream.wide,
+                                unit: "ms", x: () => time(phase), episodes: stream.episodes, log: stream.wide,
                                 xTitle: (i) => digits(i.parsed.x) + " s",
                                 sets: () => stream.series.flatMap((s) => [
                                         lineSet(data.sets[s.set] + " average", points(s.step, s.mean), setColor(s.set)),
@@ -124,8 +162,8 @@
                                 return +(100 * (1 - 1 / v)).toFixed(6) + " %";
                         };
                         return draw(canvas, {
-                                unit: "ms", log: true, x: { type: "logarithmic", min: 1.1, max: stream.nines,
-                                        ticks: { color: color("quiet"), maxRotation: 0, autoSkip: false, callback: label } },
+                                unit: "ms", log: true, x: () => ({ type: "logarithmic", min: 1.1, max: stream.nines,
+                                        ticks: { color: color("quiet"), maxRotation: 0, autoSkip: false, callback: label } }),
                                 xTitle: (i) => "percentile " + +(100 * (1 - 1 / i.parsed.x)).toFixed(4),
                                 sets: () => stream.curves.map((c) => lineSet(data.sets[c.set], c.points.map((p) => ({ x: p[0], y: p[1] })), setColor(c.set)))
                         });
@@ -133,7 +171,7 @@
                 histogram(canvas, phase, stream) {
                         return draw(canvas, {
                                 type: "bar", unit: "%", labels: stream.bins.map((b) => digits(b)), mode: "index",
-                                x: { ticks: { color: color("quiet"), maxRotation: 0, autoSkipPadding: 12 } },
+                                x: () => ({ ticks: { color: color("quiet"), maxRotation: 0, autoSkipPadding: 12 } }),
                                 xTitle: (i) => "up to " + i.label + " ms",
                                 sets: () => stream.shares.map((s) => ({ label: data.sets[s.set], data: s.values.map((v, i) => ({ x: i, y: v })),
                                         backgroundColor: alpha(setColor(s.set), 0.75), categoryPercentage: 0.95, barPercentage: 0.98 }))
@@ -142,7 +180,7 @@
                 bars(canvas, bars) {
                         return draw(canvas, {
                                 type: "bar", unit: bars.unit, labels: bars.labels, mode: "index",
-                                x: { ticks: { color: color("quiet"), maxRotation: 40, autoSkip: false } },
+                                x: () => ({ ticks: { color: color("quiet"), maxRotation: 40, autoSkip: false } }),
                                 xTitle: (i) => i.label,
                                 sets: () => [{ label: bars.figure, data: bars.values.map((v, i) => ({ x: i, y: v })),
                                         backgroundColor: bars.labels.map((l, i) => alpha(setColor(i), 0.8)), maxBarThickness: 60 }]
@@ -164,7 +202,8 @@
 
         const startAll = () => document.querySelectorAll("canvas[data-chart]").forEach(start);
         document.querySelectorAll("details").forEach((d) => d.addEventListener("toggle", startAll));
-        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((c) => c.again()));
+        for (const media of ["(prefers-color-scheme: dark)", "print"])
+                matchMedia(media).addEventListener("change", () => charts.forEach((c) => c.again()));
         addEventListener("beforeprint", () => {
                 document.querySelectorAll("details.figures").forEach((d) => { d.open = true; });
                 startAll();
