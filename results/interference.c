@@ -64,11 +64,10 @@ void dbio_interference_measure(const struct dbio_interference_episode *episodes,
         }
 }
 
-static bool rate_falls(const struct dbio_interference_figures *figures)
+bool dbio_interference_falls(const struct dbio_interference_figures *figures)
 {
         const struct dbio_interference *effect = &figures->effect;
 
-        /* Commits that waited are made up for in the same window: then the whole of it lost nothing. */
         if (!effect->episodes || figures->affected_iops > 0.99 * figures->quiet_iops)
                 return false;
         return effect->bounded ? effect->high < 0 && effect->change <= -0.01 : effect->change <= -0.05;
@@ -88,7 +87,7 @@ static bool mean_rises(const struct dbio_interference_figures *figures)
 
 bool dbio_interference_seen(const struct dbio_interference_figures *figures)
 {
-        return rate_falls(figures) || mean_rises(figures);
+        return dbio_interference_falls(figures) || mean_rises(figures);
 }
 
 /* "-45 %, 95 % CI -47..-43", or without the interval what it lacks. */
@@ -123,7 +122,7 @@ char *dbio_interference_sentence(char *text, size_t size, const struct dbio_inte
 {
         char from[DBIO_NUMBER_SIZE], to[DBIO_NUMBER_SIZE], change[96], rate[256] = "", mean[160] = "", time[96] = "";
         char span[DBIO_NUMBER_SIZE], period[DBIO_NUMBER_SIZE];
-        bool falls = rate_falls(f), rises = mean_rises(f);
+        bool falls = dbio_interference_falls(f), rises = mean_rises(f);
 
         if (!falls && !rises) {
                 snprintf(text, size, "%s: no change seen while %s works.", f->stream, f->other);

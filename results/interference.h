@@ -42,8 +42,11 @@ struct dbio_interference_figures {
         struct dbio_interference effect;
 };
 
-/* Whether anything is to be said: the rate falls (interval without 0 and at least 1 %; without interval 5 %) or the
- * mean rises by at least 10 %. */
+/* Whether the rate falls: the interval of the change lies below 0 and the change is at least 1 % (without an interval
+ * 5 %), and over the whole window `affected`, in which commits that waited are made up for, at least 1 % is lost. */
+bool dbio_interference_falls(const struct dbio_interference_figures *figures);
+
+/* Whether anything is to be said: the rate falls, or the mean rises by at least 10 %. */
 bool dbio_interference_seen(const struct dbio_interference_figures *figures);
 
 /* "While checkpoint works, user-reads falls from 3,755 to 2,060 IOPS (-45 %, 95 % CI -47..-43) for 7.1 s in every 60 s;

@@ -178,6 +178,12 @@ static void print_facts(struct dbio_page *page)
                 dbio_report_printf(page, "%s%u", s ? " + " : "", page->sets[s].used);
         dbio_report_printf(page, " repetition%s", page->nr == 1 && page->sets[0].used == 1 ? "" : "s");
         fputs("</p>\n", page->out);
+        for (unsigned s = 0; s < page->nr; s++)
+                if (page->sets[s].trust && *page->sets[s].trust) {
+                        fputs("<p class=\"trust\">SIMULATED ", page->out);
+                        dbio_report_printf(page, "%s: %s", page->sets[s].name, page->sets[s].trust);
+                        fputs("</p>\n", page->out);
+                }
 }
 
 static void keys(struct dbio_page *page, bool p99, bool episodes)
@@ -270,7 +276,8 @@ static void say_rate(struct dbio_page *page, const struct dbio_report_stream *st
                 for (unsigned i = 0; i < page->sets[s].interference.nr && used < size - 120; i++) {
                         const struct dbio_interference_entry *entry = &page->sets[s].interference.entries[i];
 
-                        if (!isnan(entry->figures.effect.change) && !strcmp(entry->stream, stream->name) &&
+                        if (dbio_interference_falls(&entry->figures) && !strcmp(entry->stream, stream->name) &&
+                            !strcmp(entry->op, dbio_kind_name((unsigned)stream->kind)) &&
                             !strcmp(entry->phase, page->phases[stream->phase].name))
                                 used += (size_t)snprintf(text + used, size - used, ", %+.0f %% while %.40s works",
                                                          100 * entry->figures.effect.change, entry->other);

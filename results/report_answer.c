@@ -256,13 +256,13 @@ static void tiles_of_one(struct dbio_page *page)
         for (unsigned i = 0; i < list->nr && i < 3; i++) {
                 const struct dbio_interference_figures *f = &list->entries[i].figures;
 
-                if (isnan(f->effect.change) || !dbio_interference_seen(f))
+                if (!dbio_interference_falls(f))
                         continue;
                 snprintf(what, sizeof what, "%s while %s works", f->stream, f->other);
                 snprintf(value, sizeof value, "%s → %s\u00a0/s", dbio_number_short(a, sizeof a, f->quiet_iops),
                          dbio_number_short(b, sizeof b, f->affected_iops));
                 snprintf(under, sizeof under, "%+.0f %%", 100 * f->effect.change);
-                tile(page, what, value, f->effect.change < 0 ? "slower" : "", under);
+                tile(page, what, value, "slower", under);
         }
         for (unsigned i = 0; i < page->nstreams; i++) {
                 const struct dbio_report_stream *commits = &page->streams[i];

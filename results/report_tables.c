@@ -210,12 +210,16 @@ static void interference_table(struct dbio_page *page, unsigned set)
                 text_cell(page, entry->op);
                 report_cell(page, "quiet_iops", entry->figures.quiet_iops, 1);
                 report_cell(page, "affected_iops", entry->figures.affected_iops, 1);
-                if (isnan(effect->change))
+                /* Where commits kept their rate in fewer, larger writes, the episodes' figures are of the writes. */
+                bool falls = dbio_interference_falls(&entry->figures);
+                double change = falls ? effect->change : entry->figures.affected_iops / entry->figures.quiet_iops - 1;
+                if (isnan(change))
                         fputs("<td>-</td>", page->out);
                 else
-                        fprintf(page->out, "<td data-n=\"change\" data-v=\"%.9g\">%+.0f %%</td>", effect->change,
-                                100 * effect->change);
-                if (effect->bounded)
+                        fprintf(page->out, "<td data-n=\"change\" data-v=\"%.9g\">%+.0f %%</td>", change, 100 * change);
+                if (!falls)
+                        fputs("<td>-</td>", page->out);
+                else if (effect->bounded)
                         fprintf(page->out, "<td>%+.0f to %+.0f %%</td>", 100 * effect->low, 100 * effect->high);
                 else
                         fprintf(page->out, "<td>%u episode%s</td>", effect->episodes, effect->episodes == 1 ? "" : "s");
@@ -233,6 +237,7 @@ static void interference_table(struct dbio_page *page, unsigned set)
 static int query_table(struct dbio_page *page, const char *sql, int64_t run_id, struct dbio_err *err)
 {
         sqlite3_stmt *stmt = dbio_db_query(page->store, err, sql, "i", run_id);
+        char number[DBIO_NUMBER_SIZE];
         int more, columns;
         unsigned rows = 0;
 
@@ -251,6 +256,9 @@ static int query_table(struct dbio_page *page, const char *sql, int64_t run_id, 
                 for (int i = 0; i < columns; i++) {
                         if (sqlite3_column_type(stmt, i) == SQLITE_TEXT)
                                 text_cell(page, dbio_db_text(stmt, i));
+                        else if (sqlite3_column_type(stmt, i) == SQLITE_INTEGER)
+                                fprintf(page->out, "<td>%s</td>",
+                                        dbio_number_group(number, sizeof number, sqlite3_column_double(stmt, i), 0));
                         else
                                 report_cell(page, sqlite3_column_name(stmt, i), dbio_db_double(stmt, i), 1);
                 }
@@ -444,7 +452,7 @@ static int facts(struct dbio_page *page, unsigned set, struct dbio_err *err)
 }
 
 static const char provenance_sql[] =
-        "SELECT run_uuid, status, run_id, set_id, repetition, label, workload, schedule_hash, seed, engine, valid, "
+        "SELECT run_uuid, status, run_id, set_id, repetition, label, workload, schedule_hash, CAST(seed AS TEXT) AS seed, engine, valid, "
         "invalid_why, started_at, wall_ns / 1e9 AS \"wall s\", (cpu_user_ns + cpu_sys_ns) / 1e9 AS \"CPU s\", "
         "tool_version "
         "FROM v_run WHERE set_id = (SELECT set_id FROM run WHERE run_id = ?)";
@@ -452,15 +460,9 @@ static const char provenance_sql[] =
 static int provenance(struct dbio_page *page, struct dbio_err *err)
 {
         fputs("<details class=\"provenance\"><summary>Provenance</summary>\n", page->out);
-        for (unsigned s = 0; s < page->nr; s++) {
-                if (page->sets[s].trust && *page->sets[s].trust) {
-                        fputs("<p class=\"note\">SIMULATED: ", page->out);
-                        dbio_report_text(page, page->sets[s].trust);
-                        fputs("</p>\n", page->out);
-                }
+        for (unsigned s = 0; s < page->nr; s++)
                 if (query_table(page, provenance_sql, page->sets[s].run_id, err))
                         return -1;
-        }
         fputs("</details>\n", page->out);
         return 0;
 }

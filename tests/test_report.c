@@ -59,6 +59,8 @@ START_TEST(page_is_self_contained)
         has(text, "ssd is FASTER. reads: 4,0");
         has(text, "SELECT * FROM v_phase WHERE run_id IN (1, 2);");
         has(text, "Chart.js v");
+        has(text, "<td class=\"t\">checkpoint</td><td>1</td>"); /* the number of an episode */
+        has(text, ".scroll { overflow: visible; }");            /* on paper nothing scrolls */
         /* No address to fetch anything from: the one that Chart.js names in its comment is text. */
         ck_assert_ptr_null(strstr(text, "src="));
         ck_assert_ptr_null(strstr(text, "@import"));
@@ -78,8 +80,10 @@ START_TEST(simulated_is_said)
 
         open_store();
         make_sets(3, 1, true, "h1", "h1", 1);
+        sql("UPDATE run SET trust = 'raid10-15k-sas: means within 10 percent'");
         text = page_of(2, true);
         has(text, "<span class=\"badge simulated\">SIMULATED</span>");
+        has(text, "<p class=\"trust\">SIMULATED raid10: raid10-15k-sas: means within 10 percent</p>");
         free(text);
         close_store();
 }
