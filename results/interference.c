@@ -68,7 +68,7 @@ bool dbio_interference_falls(const struct dbio_interference_figures *figures)
 {
         const struct dbio_interference *effect = &figures->effect;
 
-        if (!effect->episodes || figures->affected_iops > 0.99 * figures->quiet_iops)
+        if (!effect->episodes)
                 return false;
         return effect->bounded ? effect->high < 0 && effect->change <= -0.01 : effect->change <= -0.05;
 }
@@ -76,8 +76,7 @@ bool dbio_interference_falls(const struct dbio_interference_figures *figures)
 /* A mean that fell, but by so different amounts that the interval contains 0: neither a fall nor a rate kept. */
 static bool loss_unsure(const struct dbio_interference_figures *figures)
 {
-        return figures->effect.bounded && figures->effect.change <= -0.05 &&
-               figures->affected_iops < 0.95 * figures->quiet_iops;
+        return figures->effect.bounded && figures->effect.change <= -0.05;
 }
 
 static bool mean_rises(const struct dbio_interference_figures *figures)

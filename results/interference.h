@@ -42,8 +42,8 @@ struct dbio_interference_figures {
         struct dbio_interference effect;
 };
 
-/* Whether the rate falls: the interval of the change lies below 0 and the change is at least 1 % (without an interval
- * 5 %), and over the whole window `affected`, in which commits that waited are made up for, at least 1 % is lost. */
+/* Whether the rate falls: the interval of the change lies below 0 and the change is at least 1 %; without an interval at
+ * least 5 %. */
 bool dbio_interference_falls(const struct dbio_interference_figures *figures);
 
 /* Whether anything is to be said: the rate falls, or the mean rises by at least 10 %. */

@@ -100,14 +100,31 @@ struct episodes {
         struct dbio_interference_episode *list;
 };
 
+static const char rates_sql[] =
+        "SELECT iops_quiet, iops_affected, begin_ns, recovered_ns FROM v_recovery "
+        "WHERE run_id = ? AND phase = ? AND other_stream = ? AND stream = ? AND end_ns IS NOT NULL ORDER BY episode";
+
+/* v_recovery is of reads and writes, which a log makes fewer and larger of where commits wait: theirs are counted over
+ * the same intervals, the quiet ones from recovery to the next episode, else all. */
+static const char commit_rates_sql[] =
+        "WITH episodes AS (SELECT v.*, coalesce(lead(begin_ns) OVER later, p.duration_ns) AS next_ns "
+        "FROM v_recovery v JOIN phase p ON p.run_id = v.run_id AND p.name = v.phase "
+        "WHERE v.run_id = ?1 AND v.phase = ?2 AND other_stream = ?3 AND stream = ?4 WINDOW later AS (ORDER BY episode)), "
+        "commits AS MATERIALIZED (SELECT t_ns, v.ios, min(t_ns + v.interval_ns, p.duration_ns) AS end_ns "
+        "FROM v_series v JOIN phase p ON p.run_id = v.run_id AND p.name = v.phase "
+        "WHERE v.run_id = ?1 AND v.phase = ?2 AND stream = ?4 AND kind = 'commit' AND t_ns < p.duration_ns) "
+        "SELECT coalesce((SELECT sum(ios) * 1e9 / sum(end_ns - t_ns) FROM commits c "
+        "WHERE c.t_ns >= coalesce(recovered_ns, next_ns) AND c.end_ns <= next_ns), "
+        "(SELECT sum(ios) * 1e9 / sum(end_ns - t_ns) FROM commits)), "
+        "(SELECT sum(ios) * 1e9 / sum(end_ns - t_ns) FROM commits c "
+        "WHERE c.end_ns > begin_ns AND c.t_ns < coalesce(recovered_ns, next_ns)), "
+        "begin_ns, recovered_ns FROM episodes e WHERE e.end_ns IS NOT NULL ORDER BY episode";
+
 static int add_episodes(struct dbio_store *store, int64_t run_id, unsigned run,
                         const struct dbio_interference_entry *entry, struct episodes *episodes, struct dbio_err *err)
 {
-        sqlite3_stmt *stmt = dbio_db_query(store, err,
-                                           "SELECT iops_quiet, iops_affected, begin_ns, recovered_ns FROM v_recovery "
-                                           "WHERE run_id = ? AND phase = ? AND other_stream = ? AND stream = ? "
-                                           "AND end_ns IS NOT NULL ORDER BY episode",
-                                           "isss", run_id, entry->phase, entry->other, entry->stream);
+        sqlite3_stmt *stmt = dbio_db_query(store, err, strcmp(entry->op, "commit") ? rates_sql : commit_rates_sql, "isss",
+                                           run_id, entry->phase, entry->other, entry->stream);
         int more;
 
         if (!stmt)

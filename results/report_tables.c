@@ -210,16 +210,12 @@ static void interference_table(struct dbio_page *page, unsigned set)
                 text_cell(page, entry->op);
                 report_cell(page, "quiet_iops", entry->figures.quiet_iops, 1);
                 report_cell(page, "affected_iops", entry->figures.affected_iops, 1);
-                /* Where commits kept their rate in fewer, larger writes, the episodes' figures are of the writes. */
-                bool falls = dbio_interference_falls(&entry->figures);
-                double change = falls ? effect->change : entry->figures.affected_iops / entry->figures.quiet_iops - 1;
-                if (isnan(change))
+                if (isnan(effect->change))
                         fputs("<td>-</td>", page->out);
                 else
-                        fprintf(page->out, "<td data-n=\"change\" data-v=\"%.9g\">%+.0f %%</td>", change, 100 * change);
-                if (!falls)
-                        fputs("<td>-</td>", page->out);
-                else if (effect->bounded)
+                        fprintf(page->out, "<td data-n=\"change\" data-v=\"%.9g\">%+.0f %%</td>", effect->change,
+                                100 * effect->change);
+                if (effect->bounded)
                         fprintf(page->out, "<td>%+.0f to %+.0f %%</td>", 100 * effect->low, 100 * effect->high);
                 else
                         fprintf(page->out, "<td>%u episode%s</td>", effect->episodes, effect->episodes == 1 ? "" : "s");

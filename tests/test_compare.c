@@ -505,8 +505,36 @@ START_TEST(interference_of_a_set)
 }
 END_TEST
 
+/* While a checkpoint works, a log writes half as often, with as many commits: these keep their rate, and are slower. A
+ * last interval of a tenth of a second has a tenth of the commits. */
+START_TEST(commits_have_rates_of_their_own)
+{
+        struct dbio_interference_list list;
+        char text[400];
+
+        open_store();
+        make_sets(1, 1, true, "h1", "h1", 0);
+        sql("UPDATE phase SET duration_ns = 120100000000");
+        for (int t = 0; t <= 120; t++)
+                sql("INSERT INTO interval (phase_id, number, key_no, ios, bytes, errors, response_mean_ns) VALUES "
+                    "(1, %d, 3, %d, 1, 0, 1e6)", t, t == 120 ? 200 : 2000 + t % 3);
+        for (int e = 0; e < 2; e++)
+                sql("INSERT INTO recovery VALUES (1, 2, 1, %d, %d000000000, %d000000000, %d000000000, 2000, 1000)", e + 1,
+                    30 + 60 * e, 31 + 60 * e, 40 + 60 * e);
+        sql("INSERT INTO interference (phase_id, key_no, other_no, window, ios, bytes, duration_ns, response_mean_ns) VALUES "
+            "(1, 3, 1, 2, 200000, 1, 100000000000, 1e6), (1, 3, 1, 3, 40000, 1, 20000000000, 2e6)");
+        ck_assert_int_eq(dbio_interference_load(store, (int64_t[]){1}, 1, &list, NULL), 0);
+        ck_assert_uint_eq(list.nr, 2);
+        ck_assert_str_eq(list.entries[1].op, "commit");
+        ck_assert_double_eq_tol(list.entries[1].figures.effect.change, 0, 0.001);
+        dbio_interference_sentence(text, sizeof text, &list.entries[1].figures);
+        has(text, "log keeps its rate, but the average commit rises from 1.00 to 2.00 ms");
+        dbio_interference_release(&list);
+        close_store();
+}
+END_TEST
+
 TEST_MAIN("compare", faster, sets_of_two_days, demand_differs, one_run_each_claims_nothing, simulated_is_exact,
           columns_tell_the_sides_apart, invalid_runs_are_left_out_and_named, gates_and_limits,
-          gates_name_what_there_is,
-          not_steady_gives_no_verdict, history_tells_the_noise, sessions_tell_what_days_differ_by,
-          old_results_have_no_verdict, interference_of_a_set)
+          gates_name_what_there_is, not_steady_gives_no_verdict, history_tells_the_noise,
+          sessions_tell_what_days_differ_by, old_results_have_no_verdict, interference_of_a_set, commits_have_rates_of_their_own)

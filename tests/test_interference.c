@@ -55,21 +55,6 @@ START_TEST(interval_over_runs)
 }
 END_TEST
 
-/* Commits in the same number, in fewer and larger writes: the episodes' rates, which are of writes, are no loss. */
-START_TEST(commits_that_catch_up)
-{
-        struct dbio_interference_figures figures = {
-                .op = "commit", .quiet_iops = 1994, .affected_iops = 2006, .quiet_mean_ns = 16e3, .affected_mean_ns = 18e6,
-                .effect = {.episodes = 4, .runs = 1, .change = -0.25, .bounded = true, .low = -0.29, .high = -0.21},
-        };
-
-        ck_assert(!dbio_interference_falls(&figures));
-        ck_assert(dbio_interference_seen(&figures));
-        figures.affected_iops = 1500;
-        ck_assert(dbio_interference_falls(&figures));
-}
-END_TEST
-
 START_TEST(sentences)
 {
         struct dbio_interference_figures figures = {
@@ -115,4 +100,4 @@ START_TEST(sentences)
 }
 END_TEST
 
-TEST_MAIN("interference", interval_over_episodes, interval_over_runs, commits_that_catch_up, sentences)
+TEST_MAIN("interference", interval_over_episodes, interval_over_runs, sentences)
