@@ -128,7 +128,7 @@ static void answer_of_many(struct dbio_page *page)
 
         for (unsigned s = 0; stream && s < page->nr; s++) {
                 const struct dbio_run_figures *figures = dbio_report_figures(page, s, stream);
-                double own = figures ? figures->iops : NAN;
+                double own = figures && page->sets[s].usable ? figures->iops : NAN;
 
                 if (own > rates[0]) {
                         rates[1] = rates[0];
@@ -158,9 +158,19 @@ static void answer_of_many(struct dbio_page *page)
               page->out);
 }
 
+static bool any_usable(const struct dbio_page *page)
+{
+        for (unsigned s = 0; s < page->nr; s++)
+                if (page->sets[s].usable)
+                        return true;
+        return false;
+}
+
 void dbio_report_answer(struct dbio_page *page)
 {
-        if (page->nr == 1)
+        if (page->nr != 2 && !any_usable(page))
+                fputs("<h1>None: no run is valid, so they say nothing about the storage.</h1>\n", page->out);
+        else if (page->nr == 1)
                 answer_of_one(page);
         else if (page->nr == 2)
                 answer_of_two(page);

@@ -537,4 +537,5 @@ END_TEST
 TEST_MAIN("compare", faster, sets_of_two_days, demand_differs, one_run_each_claims_nothing, simulated_is_exact,
           columns_tell_the_sides_apart, invalid_runs_are_left_out_and_named, gates_and_limits,
           gates_name_what_there_is, not_steady_gives_no_verdict, history_tells_the_noise,
-          sessions_tell_what_days_differ_by, old_results_have_no_verdict, interference_of_a_set, commits_have_rates_of_their_own)
+          sessions_tell_what_days_differ_by, old_results_have_no_verdict, interference_of_a_set,
+          commits_have_rates_of_their_own)

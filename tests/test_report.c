@@ -103,6 +103,22 @@ START_TEST(other_demand_gives_no_verdict)
 }
 END_TEST
 
+/* As show: an invalid run says nothing, and is not ranked among others. */
+START_TEST(invalid_runs_give_no_answer)
+{
+        char *text;
+
+        open_store();
+        make_sets(3, 2.5, true, "h1", "h1", 0);
+        sql("UPDATE run SET valid = 0");
+        text = page_of(1, true);
+        has(text, "<h1>None: no run is valid, so they say nothing about the storage.</h1>");
+        ck_assert_ptr_null(strstr(text, "While checkpoint works, "));
+        free(text);
+        close_store();
+}
+END_TEST
+
 /* Every figure of v_phase that the table shows, as the browser's DOM has it. */
 static void check_figures(const char *dom)
 {
@@ -181,5 +197,5 @@ START_TEST(browser_shows_what_the_database_has)
 }
 END_TEST
 
-TEST_MAIN("report", page_is_self_contained, simulated_is_said, other_demand_gives_no_verdict,
+TEST_MAIN("report", page_is_self_contained, simulated_is_said, other_demand_gives_no_verdict, invalid_runs_give_no_answer,
           browser_shows_what_the_database_has)
