@@ -49,6 +49,7 @@ struct number {
         const char *rest;
 };
 
+/* 0; -1 where no number stands here, -2 where it has more than DIGITS_MAX digits that count. */
 static int number_read(const char *text, struct number *number)
 {
         const char *c = text;
@@ -76,13 +77,21 @@ static int number_read(const char *text, struct number *number)
                 for (; point && zeros; zeros--, number->decimals++, count++)
                         number->digits *= 10;
                 if (count + (number->digits || *c != '0') > DIGITS_MAX)
-                        return -1;
+                        return -2;
                 count += number->digits || *c != '0';
                 number->digits = number->digits * 10 + (uint64_t)(*c - '0');
                 number->decimals += point;
         }
         number->rest = c;
-        return count <= DIGITS_MAX ? 0 : -1;
+        return count <= DIGITS_MAX ? 0 : -2;
+}
+
+/* number_read's error in a parser's words: `what` goes on from `"TEXT" is`. */
+static int no_number(int code, const char *text, const char *what, struct dbio_err *err)
+{
+        if (code == -2)
+                return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" has more than %d digits", text, DIGITS_MAX);
+        return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is %s", text, what);
 }
 
 static double number_double(const struct number *number)
@@ -154,10 +163,10 @@ int dbio_parse_size(const char *text, uint64_t *bytes, struct dbio_err *err)
 {
         struct number number;
         const struct unit *unit;
+        int code = number_read(text, &number);
 
-        if (number_read(text, &number))
-                return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is no size: write a number such as 8K, 1.5GiB or 4096",
-                                    text);
+        if (code)
+                return no_number(code, text, "no size: write a number such as 8K, 1.5GiB or 4096", err);
         unit = unit_find(size_units, number.rest);
         if (!unit)
                 return size_hint(text, &number, err);
@@ -168,10 +177,10 @@ int dbio_parse_time(const char *text, uint64_t *ns, struct dbio_err *err)
 {
         struct number number;
         const struct unit *unit;
+        int code = number_read(text, &number);
 
-        if (number_read(text, &number))
-                return dbio_err_set(err, DBIO_USAGE,
-                                    "\"%.60s\" is no time: write a number with a unit, such as 20ms or 5m", text);
+        if (code)
+                return no_number(code, text, "no time: write a number with a unit, such as 20ms or 5m", err);
         if (!*number.rest)
                 return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" has no unit: write %.30ss or %.30sms (ns us ms s m h)",
                                     text, text, text);
@@ -184,19 +193,21 @@ int dbio_parse_time(const char *text, uint64_t *ns, struct dbio_err *err)
 int dbio_parse_count(const char *text, uint64_t *count, struct dbio_err *err)
 {
         struct number number;
+        int code = number_read(text, &number);
 
-        if (number_read(text, &number) || *number.rest)
-                return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is no count: write a whole number such as 16 or 10_000",
-                                    text);
+        if (code || *number.rest || strchr(text, '.'))
+                return no_number(code, text, "no count: write a whole number such as 16 or 10_000", err);
         return whole_number(text, "units", &number, 1, count, err);
 }
 
 int dbio_parse_share(const char *text, double *share, struct dbio_err *err)
 {
+        static const char what[] = "no share: write a percentage such as 30%";
         struct number number;
+        int code = number_read(text, &number);
 
-        if (number_read(text, &number))
-                return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is no share: write a percentage such as 30%%", text);
+        if (code)
+                return no_number(code, text, what, err);
         if (!*number.rest) {
                 char percent[64];
 
@@ -207,7 +218,7 @@ int dbio_parse_share(const char *text, double *share, struct dbio_err *err)
                 return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" has no percent sign: write %.30s%%", text, text);
         }
         if (strcmp(number.rest, "%"))
-                return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is no share: write a percentage such as 30%%", text);
+                return no_number(-1, text, what, err);
         if (number_double(&number) > 100)
                 return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is over 100%%", text);
         *share = number_double(&number) / 100;
@@ -216,15 +227,17 @@ int dbio_parse_share(const char *text, double *share, struct dbio_err *err)
 
 int dbio_parse_factor(const char *text, double *factor, struct dbio_err *err)
 {
+        static const char what[] = "no number: write a decimal such as 0.75";
         struct number number;
+        int code = number_read(text, &number);
 
-        if (number_read(text, &number))
-                return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is no number: write a decimal such as 0.75", text);
+        if (code)
+                return no_number(code, text, what, err);
         if (!strcmp(number.rest, "%"))
                 return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is a share where a plain decimal such as 0.75 belongs",
                                     text);
         if (*number.rest)
-                return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is no number: write a decimal such as 0.75", text);
+                return no_number(-1, text, what, err);
         if (number_double(&number) > DOUBLE_MAX)
                 return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is too large", text);
         *factor = number_double(&number);
@@ -243,9 +256,10 @@ int dbio_parse_rate(const char *text, double *ops_per_s, double *bytes_per_s, st
         char suffix[8];
         const char *slash;
         const struct unit *unit;
+        int code = number_read(text, &number);
 
-        if (number_read(text, &number))
-                return rate_error(text, ops_per_s, bytes_per_s, err);
+        if (code)
+                return code == -2 ? no_number(code, text, "", err) : rate_error(text, ops_per_s, bytes_per_s, err);
         if (!*number.rest && ops_per_s)
                 return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" has no unit: write %.30s/s", text, text);
         slash = strchr(number.rest, '/');

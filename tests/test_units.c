@@ -61,7 +61,7 @@ START_TEST(sizes)
                 {"8Q", BAD, "KiB MiB GiB TiB"},
                 {"99999999P", BAD, "too large"},
                 {"9999999999999999999", BAD, "too large"},
-                {"99999999999999999999", BAD, "no size"},
+                {"99999999999999999999", BAD, "more than 19 digits"},
                 {NULL, 0, NULL},
         };
 
@@ -85,6 +85,7 @@ START_TEST(times)
                 {"1m30s", BAD, "ns us ms s m h"},
                 {"0.5ns", BAD, "not a whole number of ns"},
                 {"soon", BAD, "no time"},
+                {"99999999999999999999s", BAD, "more than 19 digits"},
                 {NULL, 0, NULL},
         };
 
@@ -100,7 +101,10 @@ START_TEST(counts)
                 {"999999999999999999", 999999999999999999, NULL},
                 {"9223372036854775807", 9223372036854775807, NULL},
                 {"9223372036854775808", BAD, "too large"},
-                {"16.5", BAD, "not a whole number"},
+                {"16.5", BAD, "no count: write a whole number"},
+                {"16.0", BAD, "no count: write a whole number"}, /* counts are integers; decimals are for sizes */
+                {"99999999999999999999", BAD, "more than 19 digits"},
+                {"00000000000000000000016", 16, NULL},
                 {"1,000", BAD, "10_000"},
                 {"1__0", BAD, "10_000"},
                 {"10k", BAD, "10_000"},
@@ -136,6 +140,10 @@ START_TEST(shares_and_factors)
         ck_assert_int_eq(dbio_parse_factor("1000000000000001", &value, &err), -1);
         ck_assert_int_eq(dbio_parse_factor("1e3", &value, &err), -1);
         ck_assert_int_eq(dbio_parse_factor("nan", &value, &err), -1);
+        ck_assert_int_eq(dbio_parse_factor("0.12345678901234567890123", &value, &err), -1);
+        ck_assert_str_eq(err.message, "\"0.12345678901234567890123\" has more than 19 digits");
+        ck_assert_int_eq(dbio_parse_share("99999999999999999999%", &value, &err), -1);
+        ck_assert_str_eq(err.message, "\"99999999999999999999%\" has more than 19 digits");
         ck_assert_int_eq(dbio_parse_factor("50%", &value, &err), -1);
         ck_assert_str_eq(err.message, "\"50%\" is a share where a plain decimal such as 0.75 belongs");
 }
@@ -163,6 +171,8 @@ START_TEST(rates)
         ck_assert_int_eq(dbio_parse_rate("500/m", &ops, &bytes, &err), -1);
         ck_assert_int_eq(dbio_parse_rate("8KB/s", &ops, &bytes, &err), -1);
         ck_assert_int_eq(dbio_parse_rate("500/sec", &ops, &bytes, &err), -1);
+        ck_assert_int_eq(dbio_parse_rate("99999999999999999999/s", &ops, &bytes, &err), -1);
+        ck_assert_str_eq(err.message, "\"99999999999999999999/s\" has more than 19 digits");
 }
 END_TEST
 
