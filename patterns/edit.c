@@ -119,13 +119,15 @@ static bool is_closed(const struct edit *edit, const struct dbio_node *node)
         return node == dbio_node_get(edit->root, "targets") || node == dbio_node_get(edit->root, "streams");
 }
 
-/* Whether the map's keys are dotted paths themselves: a phase's `set`, a study's axes and cases. */
+/* Whether the map's keys are dotted themselves: a phase's `set`, a study's axes and cases, figures in `observed`. */
 static bool has_paths(const struct edit *edit, const struct dbio_node *map)
 {
         const struct dbio_node *study = dbio_node_get(edit->root, "study"), *parent = map->parent;
 
         if (!parent)
                 return false;
+        if (parent == edit->root)
+                return map == dbio_node_get(edit->root, "observed");
         if (parent == study)
                 return map == dbio_node_get(study, "axes");
         if (parent == dbio_node_get(study, "cases"))

@@ -5,7 +5,8 @@
 #include "patterns/doc.h"
 
 /* Puts value at a dotted path (`phases.*.duration`): through maps by key, through lists by the items' `name` or by
- * index, `*` for all of them; in a phase's `set`, a study's axes and its cases what is left of the path is one key.
+ * index, `*` for all of them; in a phase's `set`, a study's axes and its cases and in `observed` what is left of the path
+ * is one key.
  * Keys that are not there are made, but not list items, nor entries of `targets` and `streams` at the root. `at` gives
  * the position of errors and of keys that are made. The value is used as it is (its parent kept where set). */
 int dbio_edit_put(struct dbio_arena *arena, struct dbio_node *root, const char *path, struct dbio_node *value,

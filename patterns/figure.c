@@ -68,7 +68,10 @@ static int parse_name(struct dbio_figure *figure, const char *text, const char *
                 if (taken)
                         continue;
                 stat = find(stats, c, length);
-                if (stat < 0 || dot < end)
+                if (stat >= 0 && dot < end)
+                        return dbio_err_set(err, DBIO_USAGE, "\"%.100s\": %s comes last: STREAM.KIND.PART.STAT", text,
+                                            stats[stat]);
+                if (stat < 0)
                         return wrong_part(text, c, length, err);
         }
         if (part >= 0 && (stat == DBIO_STAT_IOPS || stat == DBIO_STAT_MIB_PER_S || stat == DBIO_STAT_ERRORS))

@@ -127,8 +127,34 @@ static const char *identity(struct dbio_arena *arena, const struct source *sourc
         return copy;
 }
 
+static int set_value(struct dbio_arena *arena, const struct dbio_set *set, struct dbio_node *at, struct dbio_node **value,
+                     struct dbio_err *err)
+{
+        const char *origin = dbio_arena_format(arena, "--set %s=%s", set->key, set->value);
+
+        *at = (struct dbio_node){.type = DBIO_NODE_SCALAR, .text = "", .file = origin};
+        return dbio_edit_value(arena, origin, set->value, value, err);
+}
+
+/* `--set extends=FILE` stands for the file's own key: it counts before anything is merged. */
+static int set_extends(struct dbio_arena *arena, struct dbio_node *root, const struct dbio_set *sets, unsigned nsets,
+                       struct dbio_err *err)
+{
+        for (unsigned i = 0; i < nsets; i++) {
+                struct dbio_node at, *value;
+
+                if (root->type != DBIO_NODE_MAP || strcmp(sets[i].key, "extends"))
+                        continue;
+                if (set_value(arena, &sets[i], &at, &value, err))
+                        return -1;
+                dbio_node_put(arena, root, dbio_node_text(arena, "extends", &at), value);
+        }
+        return 0;
+}
+
 /* The tree of a source, merged into what it extends. */
-static int tree(struct dbio_arena *arena, const struct source *source, struct dbio_node **root, struct dbio_err *err)
+static int tree(struct dbio_arena *arena, const struct source *source, const struct dbio_set *sets, unsigned nsets,
+                struct dbio_node **root, struct dbio_err *err)
 {
         struct dbio_node *trees[EXTENDS_MAX];
         const char *seen[EXTENDS_MAX];
@@ -139,7 +165,8 @@ static int tree(struct dbio_arena *arena, const struct source *source, struct db
                 const struct dbio_node *extends;
 
                 seen[n] = identity(arena, &at);
-                if (dbio_doc_parse_into(arena, at.name, at.text, at.size, &trees[n], err))
+                if (dbio_doc_parse_into(arena, at.name, at.text, at.size, &trees[n], err) ||
+                    (n == 0 && set_extends(arena, trees[0], sets, nsets, err)))
                         return -1;
                 extends = dbio_node_get(trees[n++], "extends");
                 if (!extends)
@@ -170,11 +197,11 @@ static int apply_sets(struct dbio_arena *arena, struct dbio_node *root, const st
                       struct dbio_err *err)
 {
         for (unsigned i = 0; i < nsets; i++) {
-                const char *origin = dbio_arena_format(arena, "--set %s=%s", sets[i].key, sets[i].value);
-                const struct dbio_node at = {.type = DBIO_NODE_SCALAR, .text = "", .file = origin};
-                struct dbio_node *value;
+                struct dbio_node at, *value;
 
-                if (dbio_edit_value(arena, origin, sets[i].value, &value, err) ||
+                if (!strcmp(sets[i].key, "extends"))
+                        continue;
+                if (set_value(arena, &sets[i], &at, &value, err) ||
                     dbio_edit_put(arena, root, sets[i].key, value, &at, err))
                         return -1;
         }
@@ -210,7 +237,7 @@ static int load(struct dbio_workload *workload, const struct source *source, con
 
         workload->file = source->name;
         workload->text = source->text;
-        if (tree(workload->arena, source, &build.root, err) ||
+        if (tree(workload->arena, source, sets, nsets, &build.root, err) ||
             apply_sets(workload->arena, build.root, sets, nsets, err))
                 return -1;
         if (dbio_node_get(build.root, "study"))

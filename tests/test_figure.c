@@ -78,8 +78,10 @@ START_TEST(what_is_refused)
         bad("log.commit.service.iops > 5/s", "\"log.commit.service.iops > 5/s\": iops has no service");
         bad("log.iops > 2ms", "\"2ms\" is no rate: write 500/s");
         bad("log.mib_per_s > 500/s", "\"500/s\" is no rate: write 100MiB/s");
-        bad("log.mean.p99 > 1ms",
-            "\"log.mean.p99 > 1ms\": \"mean\" is none of read write fsync trim commit, wait service response, or iops"
+        bad("log.mean.p99 > 1ms", "\"log.mean.p99 > 1ms\": mean comes last: STREAM.KIND.PART.STAT");
+        bad("log.iops.wait > 1ms", "\"log.iops.wait > 1ms\": iops comes last: STREAM.KIND.PART.STAT");
+        bad("log.raed.p99 > 1ms",
+            "\"log.raed.p99 > 1ms\": \"raed\" is none of read write fsync trim commit, wait service response, or iops"
             " mib_per_s mean p50 p95 p99 p999 max errors");
         memset(text, 'a', sizeof text - 1);
         text[sizeof text - 1] = '\0';

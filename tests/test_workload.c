@@ -156,9 +156,12 @@ START_TEST(sets)
         };
 
         static const struct dbio_set deep[] = {{"phases.main.set.streams.log.commit_rate", "500/s"},
-                                               {"study.axes.streams.reads.depth", "[1, 2]"}};
+                                               {"study.axes.streams.reads.depth", "[1, 2]"},
+                                               {"observed.log.commit.mean", "2ms"},
+                                               {"observed.reads.read.p99", "50ms"}};
 
-        ck_assert_msg(!load_sets(WHOLE, deep, 2), "%s", err.message);
+        ck_assert_msg(!load_sets(WHOLE, deep, 4), "%s", err.message);
+        ck_assert_ptr_nonnull(strstr(workload.resolved, "observed: {log.commit.mean: 2ms, reads.read.p99: 50ms}\n"));
         ck_assert_ptr_nonnull(strstr(workload.resolved, "    set: {streams.log.commit_rate: 500/s}\n"));
         ck_assert_ptr_nonnull(strstr(workload.resolved, "study: {axes: {streams.reads.depth: [1, 2]}}\n"));
         dbio_workload_release(&workload);
@@ -316,6 +319,15 @@ START_TEST(extends)
         ck_assert_int_eq(dbio_workload_load(&workload, path, NULL, 0, &err), -1);
         ck_assert_str_eq(err.file, path);
         ck_assert(err.line == 3 && err.column == 19);
+        /* `--set extends` is the file's own key. */
+        const struct dbio_set given = {"extends", "base.yaml"}, missing = {"extends", "nothing.yaml"};
+        write_file(folder, "plain.yaml", "phases: [{name: only, duration: 1s, streams: [reads]}]\n");
+        snprintf(path, sizeof path, "%s/plain.yaml", folder);
+        ck_assert_msg(!dbio_workload_load(&workload, path, &given, 1, &err), "%s", err.message);
+        ck_assert(workload.seed == 3 && workload.nstreams == 3 && workload.nphases == 1);
+        dbio_workload_release(&workload);
+        ck_assert_int_eq(dbio_workload_load(&workload, path, &missing, 1, &err), -1);
+        ck_assert_str_eq(err.file, "--set extends=nothing.yaml");
         snprintf(path, sizeof path, "%s/a.yaml", folder);
         ck_assert_int_eq(dbio_workload_load(&workload, path, NULL, 0, &err), -1);
         ck_assert_str_eq(err.message, "extends goes round in a circle: \"./a.yaml\" again");
