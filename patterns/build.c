@@ -142,6 +142,7 @@ int dbio_build_figure(const struct dbio_build *build, const struct dbio_node *te
         if (out->relative)
                 return dbio_node_error(text, err, "\"%.100s\" compares two runs: a limit needs a value such as 2ms",
                                        text->text);
+        out->node = text;
         if (!value && out->comparison == DBIO_OP_NONE)
                 return dbio_node_error(text, err, "\"%.100s\" has no bound: write it with < <= > or >= and a value",
                                        text->text);

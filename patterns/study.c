@@ -162,13 +162,13 @@ static int check_cases(struct study *study)
 static int check_find(struct study *study)
 {
         struct dbio_find_keys find;
+        struct dbio_workload *workload = study->build->workload;
         const struct dbio_node *node, *key;
-        struct dbio_figure figure;
 
         if (dbio_fields_parse(dbio_find_fields, study->keys.find, NULL, &find, study->err))
                 return -1;
         key = dbio_node_get(study->keys.find, "key");
-        node = dbio_edit_get(study->build->workload->doc->root, find.key);
+        node = dbio_edit_get(workload->doc->root, find.key);
         if (!node)
                 return dbio_node_error(key, study->err, "\"%.100s\" is not given in this workload", find.key);
         if (node->type != DBIO_NODE_SCALAR || !isdigit((unsigned char)*node->text))
@@ -176,8 +176,10 @@ static int check_find(struct study *study)
         if (find.condition->type != DBIO_NODE_LIST || !find.condition->n)
                 return dbio_node_error(find.condition, study->err,
                                        "a list such as ['log.commit.mean < 2ms'] belongs here");
-        for (unsigned i = 0; i < find.condition->n; i++)
-                if (dbio_build_figure(study->build, find.condition->items[i], NULL, &figure, study->err))
+        workload->conditions = dbio_arena_alloc(workload->arena, find.condition->n * sizeof *workload->conditions);
+        for (; workload->nconditions < find.condition->n; workload->nconditions++)
+                if (dbio_build_figure(study->build, find.condition->items[workload->nconditions], NULL,
+                                      &workload->conditions[workload->nconditions], study->err))
                         return -1;
         return 0;
 }

@@ -43,6 +43,7 @@ struct dbio_figure {
         double value;              /* ns, ops/s, bytes/s or a count; a share (+0.10) where relative */
         bool relative;             /* a gate against BASE: `+10%` */
         char text[128];
+        const struct dbio_node *node; /* where it stands in the workload; NULL elsewhere */
 };
 
 struct dbio_workload {
@@ -60,6 +61,8 @@ struct dbio_workload {
         struct dbio_figure *limits;
         unsigned nobserved;
         struct dbio_figure *observed; /* value only */
+        unsigned nconditions;
+        struct dbio_figure *conditions; /* `while` of a study's `find` */
         uint64_t timeout_ns;       /* DBIO_UNSET = not given */
         uint64_t workers;          /* DBIO_UNSET = auto or not given */
         uint64_t max_errors;       /* 0 = stop at the first, UINT64_MAX = continue; DBIO_UNSET - 1 = not given */
@@ -94,6 +97,12 @@ int dbio_workload_compile(const struct dbio_workload *workload, const struct dbi
 int dbio_figure_parse(struct dbio_figure *figure, const char *text, struct dbio_err *err);
 /* An entry of `observed`: name `user-reads.read.mean` and value `18.4ms`. */
 int dbio_figure_observed(struct dbio_figure *figure, const char *name, const char *value, struct dbio_err *err);
+
+/* Which kinds of figures each stream has, by workload index, zero at first: adds what an open phase tells. */
+void dbio_kinds_add(unsigned char *kinds, const struct dbio_workload_phase *phase, const struct dbio_phase *open);
+/* After all phases: a figure of `limits`, `observed` or `while` without a kind whose stream has several in one phase, or
+ * of a kind that its stream has in none, is DBIO_USAGE at its place. */
+int dbio_kinds_check(const unsigned char *kinds, const struct dbio_workload *workload, struct dbio_err *err);
 
 /* Keys of a study's axis or case: one dotted key, or several with commas between, which take the same value. Puts the
  * next one of *rest into key and goes on; false where there is none left. */

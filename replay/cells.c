@@ -156,20 +156,17 @@ static const struct dbio_node *lookup(const struct dbio_node *root, const char *
         return NULL;
 }
 
-static int read_find(struct dbio_plan *plan, const struct dbio_node *root, const struct dbio_node *find,
+static int read_find(struct dbio_plan *plan, const struct dbio_workload *workload, const struct dbio_node *find,
                      struct dbio_err *err)
 {
-        const struct dbio_node *key = dbio_node_get(find, "key"), *list = dbio_node_get(find, "while");
-        const struct dbio_node *own = lookup(root, key->text);
+        const struct dbio_node *key = dbio_node_get(find, "key"), *own = lookup(workload->doc->root, key->text);
 
         if (!own || own->type != DBIO_NODE_SCALAR)
                 return dbio_node_error(key, err, "find needs a key that the workload gives a value to start from");
         plan->find_key = strdup(key->text);
         plan->find_own = strdup(own->text);
-        plan->conditions = calloc(list->n + 1, sizeof *plan->conditions);
-        for (unsigned i = 0; i < list->n; i++)
-                if (dbio_figure_parse(&plan->conditions[plan->nconditions++], list->items[i]->text, err))
-                        return dbio_err_locate(err, list->items[i]->file, list->items[i]->line, list->items[i]->column);
+        plan->nconditions = workload->nconditions;
+        plan->conditions = workload->conditions;
         return 0;
 }
 
@@ -188,7 +185,7 @@ int dbio_plan_read(struct dbio_plan *plan, const struct dbio_workload *workload,
         if (pause && dbio_parse_time(pause->text, &plan->pause_ns, err))
                 return -1;
         if (find)
-                return read_find(plan, root, find, err);
+                return read_find(plan, workload, find, err);
         if (axes)
                 return read_axes(plan, axes, err);
         read_cases(plan, cases);
@@ -290,6 +287,5 @@ void dbio_plan_release(struct dbio_plan *plan)
         free(plan->cells);
         free(plan->find_key);
         free(plan->find_own);
-        free(plan->conditions);
         memset(plan, 0, sizeof *plan);
 }

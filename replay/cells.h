@@ -24,7 +24,7 @@ struct dbio_plan {
         char *find_key;      /* NULL without `find` */
         char *find_own;      /* the workload's own value of it */
         unsigned nconditions;
-        struct dbio_figure *conditions;
+        const struct dbio_figure *conditions; /* the workload's */
         uint64_t pause_ns;
 };
 

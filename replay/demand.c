@@ -316,16 +316,27 @@ struct dbio_geometry *dbio_geometry_list(const struct dbio_targets *targets)
         return list;
 }
 
-/* Opens every phase once: what does not fit its target is found here and not in the middle of a run. */
-static int open_phases(struct dbio_schedule *schedule, struct dbio_err *err)
+int dbio_demand_try(const struct dbio_demand *demand, struct dbio_schedule *schedule,
+                    void (*see)(void *user, const struct dbio_phase *phase), void *user, struct dbio_err *err)
 {
-        for (unsigned i = 0; i < schedule->nphases; i++) {
+        unsigned char *kinds = calloc(demand->workload.nstreams + 1, 1);
+        int code = 0;
+
+        for (unsigned i = 0; !code && i < schedule->nphases; i++) {
                 struct dbio_phase phase = {0};
-                if (schedule->phase_open(schedule, i, &phase, err))
-                        return -1;
+                code = schedule->phase_open(schedule, i, &phase, err);
+                if (code)
+                        break;
+                if (see)
+                        see(user, &phase);
+                if (demand->has_workload)
+                        dbio_kinds_add(kinds, &demand->workload.phases[i], &phase);
                 schedule->phase_close(schedule, &phase);
         }
-        return 0;
+        if (!code && demand->has_workload)
+                code = dbio_kinds_check(kinds, &demand->workload, err);
+        free(kinds);
+        return code;
 }
 
 int dbio_demand_prepare(const char *source, const struct dbio_cmdline *line, struct dbio_demand *demand,
@@ -343,7 +354,7 @@ int dbio_demand_prepare(const char *source, const struct dbio_cmdline *line, str
         geometry = dbio_geometry_list(targets);
         if (dbio_demand_compile(demand, geometry, schedule, err))
                 goto out;
-        code = open_phases(*schedule, err);
+        code = dbio_demand_try(demand, *schedule, NULL, NULL, err);
 out:
         free(geometry);
         if (code) {

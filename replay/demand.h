@@ -48,6 +48,11 @@ void dbio_bindings_free(struct dbio_binding *bindings, unsigned n);
 int dbio_demand_geometry(const struct dbio_demand *demand, const struct dbio_cmdline *line,
                          struct dbio_targets *targets, struct dbio_err *err);
 
+/* Opens every phase once, so that what does not fit its target, or a figure that its stream does not have, is found
+ * before the run and not in the middle of it. see, which may be NULL, is shown each. */
+int dbio_demand_try(const struct dbio_demand *demand, struct dbio_schedule *schedule,
+                    void (*see)(void *user, const struct dbio_phase *phase), void *user, struct dbio_err *err);
+
 /* All three at once, every phase opened once, so that what does not fit its target is found. On success the caller
  * releases demand and targets and frees the schedule. */
 int dbio_demand_prepare(const char *source, const struct dbio_cmdline *line, struct dbio_demand *demand,

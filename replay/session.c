@@ -96,23 +96,23 @@ static int read_run_options(struct dbio_session *session, struct dbio_err *err)
         return 0;
 }
 
-/* Which streams touch which targets: from the phases, each opened once, which also finds what does not fit. */
+/* Which streams touch which targets. */
+static void see_uses(void *user, const struct dbio_phase *phase)
+{
+        struct dbio_session *session = user;
+
+        for (unsigned s = 0; s < phase->nstreams; s++)
+                for (unsigned u = 0; u < phase->streams[s].nuses; u++) {
+                        struct dbio_target_spec *spec = &session->demand.specs[phase->streams[s].uses[u].target];
+                        spec->reads |= phase->streams[s].uses[u].reads;
+                        spec->writes |= phase->streams[s].uses[u].writes;
+                }
+}
+
 static int find_uses(struct dbio_session *session, struct dbio_err *err)
 {
-        struct dbio_schedule *schedule = session->schedule;
-
-        for (unsigned i = 0; i < schedule->nphases; i++) {
-                struct dbio_phase phase = {0};
-                if (schedule->phase_open(schedule, i, &phase, err))
-                        return -1;
-                for (unsigned s = 0; s < phase.nstreams; s++)
-                        for (unsigned u = 0; u < phase.streams[s].nuses; u++) {
-                                struct dbio_target_spec *spec = &session->demand.specs[phase.streams[s].uses[u].target];
-                                spec->reads |= phase.streams[s].uses[u].reads;
-                                spec->writes |= phase.streams[s].uses[u].writes;
-                        }
-                schedule->phase_close(schedule, &phase);
-        }
+        if (dbio_demand_try(&session->demand, session->schedule, see_uses, session, err))
+                return -1;
         for (unsigned i = 0; i < session->targets.n; i++)
                 session->demand.specs[i].writes |= dbio_precondition_asked(&session->demand.specs[i].precondition);
         return 0;
