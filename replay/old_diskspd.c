@@ -13,7 +13,7 @@ enum { P50, P90, P95, P99, P999, MAX, PERCENTILES };
 
 struct span {
         unsigned line;
-        double seconds, ios[KINDS], bytes[KINDS], mean[KINDS], stddev[KINDS], percentile[KINDS][PERCENTILES];
+        double seconds, iops[KINDS], ios[KINDS], bytes[KINDS], mean[KINDS], stddev[KINDS], percentile[KINDS][PERCENTILES];
         uint64_t block, threads, depth;
         bool random, ended;       /* ended: its total table has been read */
 };
@@ -33,11 +33,12 @@ static int store_span(const struct span *s, struct dbio_old_results *out, struct
         char name[DBIO_OLD_NAME], phase[DBIO_OLD_NAME];
 
         double ios = s->ios[READ] + s->ios[WRITE];
+        int most = s->ios[READ] > s->ios[WRITE] ? READ : WRITE;
         uint64_t block = s->block ? s->block : ios > 0 ? (uint64_t)((s->bytes[READ] + s->bytes[WRITE]) / ios) : 0;
 
         snprintf(name, sizeof name, "%s-%lluK", s->random ? "random" : "sequential", (unsigned long long)block / 1024);
         snprintf(phase, sizeof phase, "timespan-%u", out->n + 1);
-        if (!dbio_old_phase_add(out, phase, s->seconds))
+        if (!dbio_old_phase_add(out, phase, dbio_old_seconds(s->seconds, 0.01, s->ios[most], s->iops[most])))
                 return dbio_err_set(err, DBIO_IO, "out of memory");
         for (int k = 0; k < KINDS; k++) {
                 struct dbio_imported_total *t;
@@ -85,6 +86,7 @@ static int take_total(const struct dbio_derive_file *file, unsigned line, struct
                 return dbio_derive_bad(file, line, err, "a total of bytes | I/Os | MiB/s | I/O per s is right");
         s->bytes[kind] = plain(cells[0]);
         s->ios[kind] = plain(cells[1]);
+        s->iops[kind] = plain(cells[3]);
         if (n > 4)
                 s->mean[kind] = plain(cells[4]);
         if (n > 6)

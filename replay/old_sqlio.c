@@ -42,7 +42,7 @@ static int end_test(const struct dbio_derive_file *file, const struct test *t, s
         char phase[DBIO_OLD_NAME + 40];
         double outstanding = isnan(t->outstanding) ? 1 : t->outstanding;
         snprintf(phase, sizeof phase, "%s-t%.0f-o%.0f", name, t->threads, outstanding);
-        if (!dbio_old_phase_add(out, phase, t->seconds) || !(total = dbio_old_total_add(out, name, t->write ? DBIO_WRITE : DBIO_READ)))
+        if (!dbio_old_phase_add(out, phase, dbio_old_seconds(t->seconds, 1, llround(t->iops * t->seconds), t->iops)) || !(total = dbio_old_total_add(out, name, t->write ? DBIO_WRITE : DBIO_READ)))
                 return dbio_err_set(err, DBIO_IO, "out of memory");
         total->pattern = t->sequential ? "io.sequential" : "io.random";
         total->threads = (unsigned)t->threads;

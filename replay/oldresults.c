@@ -57,6 +57,13 @@ struct dbio_old_phase *dbio_old_phase_add(struct dbio_old_results *out, const ch
         return more;
 }
 
+double dbio_old_seconds(double seconds, double step, double ios, double iops)
+{
+        double exact = iops > 0 && ios > 0 ? ios / iops : seconds;
+
+        return fabs(exact - seconds) <= step ? exact : seconds;
+}
+
 struct dbio_imported_total *dbio_old_total_add(struct dbio_old_results *out, const char *stream, int kind)
 {
         struct dbio_old_phase *phase = &out->phases[out->n - 1];

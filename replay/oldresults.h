@@ -41,6 +41,9 @@ void dbio_old_formats_print(FILE *out);
 /* For readers: a phase, and a total of the last phase with all times NAN; NULL without memory. */
 struct dbio_old_phase *dbio_old_phase_add(struct dbio_old_results *out, const char *name, double seconds);
 struct dbio_imported_total *dbio_old_total_add(struct dbio_old_results *out, const char *stream, int kind);
+/* A test's length that is printed in steps of `step` seconds: ios / iops, where that is the same length, so that the rate comes
+ * out as it was printed; else as it stands. */
+double dbio_old_seconds(double seconds, double step, double ios, double iops);
 /* A copy that lives as long as out. */
 const char *dbio_old_text(struct dbio_old_results *out, const char *text);
 void dbio_old_results_release(struct dbio_old_results *out);
