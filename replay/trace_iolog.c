@@ -19,8 +19,17 @@ struct iolog {
 
 static int probe(const char *path, const char *head, size_t size)
 {
+        size_t first = strspn(head, "0123456789");
+        const char *second = head + first + 2;
+
         (void)path;
-        return size > 12 && !strncmp(head, "fio version ", 12) ? 100 : 0;
+        if (size > 12 && !strncmp(head, "fio version ", 12))
+                return 100;
+        /* `rw, offset, length` of version 1, which is refused with a word on why */
+        return first == 1 && !strncmp(head + first, ", ", 2) && strspn(second, "0123456789") &&
+                               !strncmp(second + strspn(second, "0123456789"), ", ", 2)
+                       ? 10
+                       : 0;
 }
 
 static int open_log(struct dbio_trace_input *input, struct dbio_err *err)

@@ -142,11 +142,9 @@ static int take_row(struct dbio_trace_input *input, struct procmon *mon, char **
                 if (!dbio_trace_time(&at, 1000000000, &event->latency_ns, &whole) || *at)
                         event->latency_ns = DBIO_TRACE_UNKNOWN;
         }
-        event->flags = 0;
+        event->flags = event->kind == DBIO_WRITE && strstr(detail, "Write Through") ? DBIO_OP_FUA : 0;
         event->place = mon->lines.line;
         event->file = (uint16_t)mon->lines.path;
-        for (const char *slash = strchr(path, '\\'); slash; slash = strchr(path, '\\'))
-                path = slash + 1;
         event->device = dbio_trace_device(input, path, strlen(path));
         return event->device == UINT32_MAX ? dbio_trace_lines_bad(&mon->lines, 0, err, "more than 65,535 files") : 1;
 }
@@ -180,7 +178,9 @@ static int probe(const char *path, const char *head, size_t size)
 {
         (void)path;
         (void)size;
-        return !strncmp(head, "\"Time of Day\"", 13) ? 95 : 0;
+        size_t line = strcspn(head, "\r\n");
+
+        return *head == '"' && memmem(head, line, "\"Operation\"", 11) && memmem(head, line, "\"Detail\"", 8) ? 95 : 0;
 }
 
 const struct dbio_trace_format dbio_trace_procmon = {

@@ -11,11 +11,15 @@
 #define NOT_SEEN (-3)
 #define LEFT_OUT (-2)
 
+/* Behind the last slash of either kind. */
 static const char *base_name(const char *name)
 {
-        const char *slash = strrchr(name, '/');
+        const char *base = name;
 
-        return slash && slash[1] ? slash + 1 : name;
+        for (const char *at = name; *at; at++)
+                if ((*at == '/' || *at == '\\') && at[1])
+                        base = at + 1;
+        return base;
 }
 
 /* A device's or file's name in the letters that a target's may have; of a path its last part. */

@@ -93,6 +93,7 @@ static const struct bad {
         const char *message; /* a part of it */
 } bads[] = {
         {"fio-iolog", "0, 2023424, 65536\n", 1, "version 1"},
+        {"auto", "0, 2023424, 65536\n1, 8192, 4096\n", 1, "version 1"},
         {"fio-iolog", "", 0, "empty"},
         {"fio-iolog", "fio version 3 iolog\n1 a add\n2 a open\n3 b read 0 4096\n", 4, "was not added"},
         {"fio-iolog", "fio version 3 iolog\n1 a add\n3 a read 0 4096\n", 3, "was not opened"},
@@ -237,6 +238,29 @@ START_TEST(compact)
         r = trace_read_files("fio-iolog", &path, 1, &options);
         ck_assert_int_eq(r.code, -1);
         ck_assert_ptr_nonnull(strstr(r.err.message, "no regular file"));
+}
+END_TEST
+
+/* Process Monitor's files are those of their whole path, and what was written through is. */
+START_TEST(files_of_one_name)
+{
+        const char *text = "\"Process Name\",\"Time of Day\",\"Operation\",\"Path\",\"Result\",\"Detail\"\r\n"
+                           "\"s\",\"10:00:00.0 AM\",\"WriteFile\",\"D:\\a.ldf\",\"SUCCESS\",\"Offset: 0, Length: 512, I/O Flags: Non-cached, "
+                           "Write Through\"\r\n"
+                           "\"s\",\"10:00:01.0 AM\",\"WriteFile\",\"E:\\a.ldf\",\"SUCCESS\",\"Offset: 0, Length: 512, I/O Flags: Non-cached\"\r\n";
+        const char *map[] = {"D:\\a.ldf=log", "a.ldf=other"};
+        struct dbio_trace_options options = {.maps = map, .nmaps = 2};
+        struct trace_result r = trace_read("auto", text, strlen(text), NULL);
+
+        expect_msg(!r.code, "%s", r.err.message);
+        ck_assert_str_eq(r.targets[0], "a_ldf");
+        ck_assert_str_eq(r.targets[1], "a_ldf-2");
+        ck_assert_uint_eq(r.first[0].flags, DBIO_OP_FUA);
+        ck_assert_uint_eq(r.first[1].flags, 0);
+        r = trace_read("auto", text, strlen(text), &options);
+        expect_msg(!r.code, "%s", r.err.message);
+        ck_assert_str_eq(r.targets[0], "log");
+        ck_assert_str_eq(r.targets[1], "other");
 }
 END_TEST
 
@@ -492,5 +516,5 @@ START_TEST(schedule_file)
 END_TEST
 
 TEST_MAIN("trace", counts, errors_say_where, bad_lines_may_be_left_out, truncated_anywhere, sorted_by_time, maps, compact,
-          blktrace_records, vscsi_records, any_table, utf16, random_bytes, ten_thousand_devices, time_that_goes_back, dependencies,
+          blktrace_records, vscsi_records, any_table, files_of_one_name, utf16, random_bytes, ten_thousand_devices, time_that_goes_back, dependencies,
           schedule_file)
