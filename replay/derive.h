@@ -69,6 +69,10 @@ void dbio_derived_lost(struct dbio_derived *out, const char *format, ...) __attr
 void dbio_derived_name(struct dbio_derived *out, enum dbio_derived_part part, const char *raw,
                        char name[DBIO_DERIVED_NAME]);
 
+/* The comment of a phase's length that no input gives. */
+#define DBIO_DERIVED_SQL_SERVER "SQL Server opens its files so"
+#define DBIO_DERIVED_CHOSEN "chosen: the rates are means, any length will do"
+
 /* Begins an entry of the part; keys follow. comment NULL or "" = none. */
 void dbio_derived_item(struct dbio_derived *out, enum dbio_derived_part part, const char *name);
 void dbio_derived_key(struct dbio_derived *out, enum dbio_derived_part part, const char *key, const char *value,
@@ -95,6 +99,7 @@ struct dbio_derived_rate {
         double fsync_ms;
         const char *from;          /* where the numbers stand, `FILE:LINE` */
         const char *sizes;         /* the value of `sizes` where the mix is known; else NULL */
+        const char *through;       /* why its writes go through the device's cache; NULL = not said */
 };
 /* Writes the stream, or names what is too little or too large to be one. true if it was written. */
 bool dbio_derived_rate(struct dbio_derived *out, const struct dbio_derived_rate *rate);
@@ -116,7 +121,7 @@ struct dbio_derived_job {
         double rate, byte_rate;    /* a second, of the whole stream; 0 = closed loop */
         uint64_t think_ns;
         const char *region;        /* the value of `region`; NULL = all */
-        const char *from;
+        const char *from, *threads_from; /* threads_from: NULL = from */
 };
 /* Writes it and gives its name, "" (and names what is lost) where it is none that a workload may have. */
 const char *dbio_derived_job(struct dbio_derived *out, const struct dbio_derived_job *job);

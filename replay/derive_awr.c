@@ -244,6 +244,15 @@ static void tell_event(struct awr *awr, int which, const char *stream, const cha
                 dbio_derived_observed_ms(awr->out, stream, figure, awr->events[which].ms, from);
 }
 
+/* Without the event: the mean of the section itself. */
+static void tell_wait(struct awr *awr, const struct function *f, const char *stream, const char *figure)
+{
+        char from[300];
+
+        snprintf(from, sizeof from, "%s:%u: IOStat by Function, Avg Tm", dbio_derive_base(awr->file), f->line);
+        dbio_derived_observed_ms(awr->out, stream, figure, f->wait_ms, from);
+}
+
 /* LGWR with commits and redo size known. */
 static bool tell_commits(struct awr *awr, const struct function *f)
 {
@@ -276,7 +285,7 @@ static void tell_side(struct awr *awr, const struct function *f, bool write, con
         if (per_s > 0)
                 dbio_derived_rate(awr->out, &(struct dbio_derived_rate){.target = target, .name = name, .write = write, .sequential = sequential,
                                                                         .per_s = per_s, .bytes = bytes / per_s, .step = step, .ms = NAN,
-                                                                        .from = from});
+                                                                        .from = from, .through = "Oracle opens its files so"});
         else if (bytes > 0)
                 dbio_derived_lost(awr->out, "%s: %s: %.0f bytes a second in less than 0.1 I/Os", from, write ? "writes" : "reads", bytes);
 }
@@ -314,11 +323,13 @@ static void tell_function(struct awr *awr, const struct function *f)
                 if (redo && f->writes_s > 0)
                         tell_event(awr, PARALLEL, "lgwr", "write.mean");
         }
+        if (redo && f->writes_s > 0 && !awr->events[PARALLEL].line)
+                tell_wait(awr, f, "lgwr", "write.mean");
         if (!strncmp(f->name, "Buffer Cache", 12) && f->reads_s > 0) {
                 if (awr->events[SEQUENTIAL].line)
                         tell_event(awr, SEQUENTIAL, "buffer-cache-reads", "read.mean");
                 else
-                        dbio_derived_observed_ms(awr->out, "buffer-cache-reads", "read.mean", f->wait_ms, "IOStat by Function, Avg Tm");
+                        tell_wait(awr, f, "buffer-cache-reads", "read.mean");
         }
         if (!strncmp(f->name, "Direct Reads", 12) && f->reads_s > 0)
                 tell_event(awr, DIRECT, "direct-reads", "read.mean");
@@ -349,7 +360,7 @@ static void tell(struct awr *awr)
         for (unsigned i = 0; i < awr->n; i++)
                 tell_function(awr, &awr->functions[i]);
         dbio_derived_item(awr->out, DBIO_DERIVED_PHASES, "mean");
-        dbio_derived_key(awr->out, DBIO_DERIVED_PHASES, "duration", "60s", NULL);
+        dbio_derived_key(awr->out, DBIO_DERIVED_PHASES, "duration", "60s", DBIO_DERIVED_CHOSEN);
 }
 
 static int derive(const struct dbio_derive_file *files, unsigned n, struct dbio_derived *out, struct dbio_err *err)

@@ -243,11 +243,15 @@ static int read_log(struct log *log, const struct dbio_derive_file *file, struct
         return 0;
 }
 
+#define RECOVERY_INTERVAL_S 60u
+
 struct database {
         uint64_t id, pages, writes, ms, outstanding;
         double latency_sum;       /* ms times writes */
         uint64_t latency_writes;
+        bool zeroes;              /* a latency of 0 was left out */
         unsigned n;
+        double longest_s;         /* of one */
         double interval_s;        /* mean between begins; NAN */
         char lines[300];          /* where its flushes stand */
 };
@@ -297,6 +301,8 @@ static int gather(const struct log *log, uint64_t id, struct database *database,
                         database->latency_sum += (double)flush->latency_ms * (double)flush->writes;
                         database->latency_writes += flush->writes;
                 }
+                database->zeroes |= !flush->latency_ms;
+                database->longest_s = fmax(database->longest_s, (double)flush->ms / 1000);
                 if (!isnan(flush->end_s))
                         begins[nbegins++] = flush->end_s - (double)flush->ms / 1000;
         }
@@ -322,11 +328,16 @@ static void tell_dirty(struct log *log, const struct database *database)
 static void tell_every(struct log *log, const struct database *database)
 {
         char value[40], text[48];
+        const char *unknown = database->n > 1 ? "not in the log (checkpoints without stamps)" : "not in the log (1 checkpoint)";
 
+        if (isnan(database->interval_s) && database->longest_s > RECOVERY_INTERVAL_S) {
+                snprintf(text, sizeof text, "%ss", dbio_derived_number(database->longest_s, value));
+                dbio_derived_key(log->out, DBIO_DERIVED_STREAMS, "every", text, "%s; %s: it lasted so long", unknown, database->lines);
+                return;
+        }
         if (isnan(database->interval_s) || database->interval_s < 0.001) {
-                dbio_derived_key(log->out, DBIO_DERIVED_STREAMS, "every", "60s",
-                                 "not in the log (%u checkpoint%s%s); about a minute is SQL Server's recovery interval",
-                                 database->n, database->n > 1 ? "s" : "", database->n > 1 ? " without stamps" : "");
+                snprintf(text, sizeof text, "%us", RECOVERY_INTERVAL_S);
+                dbio_derived_key(log->out, DBIO_DERIVED_STREAMS, "every", text, "%s; about a minute is SQL Server's recovery interval", unknown);
                 return;
         }
         dbio_derived_number(database->interval_s, value);
@@ -337,7 +348,7 @@ static void tell_every(struct log *log, const struct database *database)
 
 static void tell_database(struct log *log, const struct database *database)
 {
-        char target[DBIO_DERIVED_NAME], name[DBIO_DERIVED_NAME], value[40], raw[40] = "checkpoint", place[40] = "data";
+        char target[DBIO_DERIVED_NAME], name[DBIO_DERIVED_NAME], value[40], raw[40] = "checkpoint", place[40] = "data", from[400];
         uint64_t mean = (database->pages + database->n / 2) / database->n;
 
         if (!database->writes || !mean) {
@@ -367,9 +378,10 @@ static void tell_database(struct log *log, const struct database *database)
                 dbio_derived_key(log->out, DBIO_DERIVED_STREAMS, "outstanding_pages", value,
                                  "%s: highest `last target outstanding`", database->lines);
         }
+        snprintf(from, sizeof from, "%s: avgWriteLatency, by writes%s", database->lines,
+                 database->zeroes ? "; 0 ms, cut to whole ms, is not taken as a time" : "");
         if (database->latency_writes)
-                dbio_derived_observed_ms(log->out, name, "write.mean", database->latency_sum / (double)database->latency_writes,
-                                         "avgWriteLatency, by writes");
+                dbio_derived_observed_ms(log->out, name, "write.mean", database->latency_sum / (double)database->latency_writes, from);
 }
 
 /* The logged rate where it is not that of its pages: then lines of several checkpoints were mixed. */
@@ -392,7 +404,7 @@ static void tell_flush(struct log *log, const struct flush *flush)
 
 static int tell(struct log *log, struct dbio_err *err)
 {
-        double longest = 60;
+        double longest = RECOVERY_INTERVAL_S;
         char value[40];
 
         dbio_derived_describe(log->out, "checkpoints", "Checkpoints derived from an error log (FlushCache lines)");
@@ -409,14 +421,13 @@ static int tell(struct log *log, struct dbio_err *err)
                 if (gather(log, log->flushes[i].database, &database, err))
                         return -1;
                 tell_database(log, &database);
-                if (!isnan(database.interval_s))
-                        longest = fmax(longest, fmin(database.interval_s, 86400));
+                longest = fmax(longest, fmin(isnan(database.interval_s) ? database.longest_s : database.interval_s, 86400));
         }
         dbio_derived_note(log->out, "Reads, log and what else the server did are not in the log's lines: add streams for them.");
         dbio_derived_note(log->out, "`show` prints FlushCache lines of each checkpoint, to lay beside the log's.");
         dbio_derived_item(log->out, DBIO_DERIVED_PHASES, "checkpoints");
         snprintf(value, sizeof value, "%.0fs", ceil(5 * longest));
-        dbio_derived_key(log->out, DBIO_DERIVED_PHASES, "duration", value, NULL);
+        dbio_derived_key(log->out, DBIO_DERIVED_PHASES, "duration", value, "chosen: five of the longest interval");
         return 0;
 }
 

@@ -8,8 +8,10 @@
 #include "replay/derive_formats.h"
 
 #define OPTIONS 128
+#define INCLUDES 16
 
 struct option {
+        const struct dbio_derive_file *file;
         char key[48], value[256];
         unsigned line;
 };
@@ -29,6 +31,9 @@ struct job_file {
         uint64_t seconds, warmup;
         unsigned nphases, njobs, line;
         const struct dbio_derive_file *file;
+        struct dbio_derive_file includes[INCLUDES];
+        char *paths[INCLUDES];
+        unsigned nincludes;
 };
 
 /* Options without meaning for the I/O itself. */
@@ -95,31 +100,38 @@ static bool take_size(const char *text, uint64_t *bytes)
         return !*end && *bytes < 1ull << 60;
 }
 
-/* Seconds unless a unit says otherwise. */
-static bool take_seconds(const char *text, uint64_t *seconds)
+/* A time in `plain` us (1, 1000000) unless a unit says otherwise. */
+static bool take_time(const char *text, uint64_t plain, uint64_t *us)
 {
+        static const struct {
+                const char *name;
+                uint64_t us;
+        } units[] = {{"us", 1}, {"ms", 1000}, {"s", 1000000}, {"m", 60000000}, {"h", 3600000000u}, {"d", 86400000000u}};
         char *end;
 
         if (strspn(text, "0123456789") > 9 || *text < '0' || *text > '9')
                 return false;
-        *seconds = strtoull(text, &end, 10);
-        if (!strcasecmp(end, "m"))
-                *seconds *= 60;
-        else if (!strcasecmp(end, "h"))
-                *seconds *= 3600;
-        else if (!strcasecmp(end, "d"))
-                *seconds *= 86400;
-        else if (*end && strcasecmp(end, "s"))
-                return false;
-        return *seconds < 100000000;
+        *us = strtoull(text, &end, 10);
+        plain = *end ? 0 : plain;
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+                if (!strcasecmp(end, units[i].name))
+                        plain = units[i].us;
+        *us *= plain;
+        return plain && *us < 100000000000000u;
+}
+
+static bool take_seconds(const char *text, uint64_t *seconds)
+{
+        uint64_t us;
+
+        return take_time(text, 1000000, &us) && !(us % 1000000) && (*seconds = us / 1000000, true);
 }
 
 static int wrong(const struct job_file *f, const char *key, const char *right, struct dbio_err *err)
 {
         const struct option *option = find(f, key);
-        bool own = option >= f->job.options && option < f->job.options + OPTIONS;
 
-        return dbio_derive_bad(own ? f->job.file : f->global.file, option->line, err, "%s=%.80s: %s is right", key, option->value, right);
+        return dbio_derive_bad(option->file, option->line, err, "%s=%.80s: %s is right", key, option->value, right);
 }
 
 /* `8k/80:64k/20` as the value of `sizes`; shares left empty are fio's to fill and are not taken. */
@@ -200,6 +212,16 @@ static bool take_rw(const struct job_file *f, bool *random, double *read)
         return true;
 }
 
+/* Names what a job is left out for; 1. */
+static int lost_job(struct job_file *f, const char *key)
+{
+        const struct option *option = find(f, key);
+
+        dbio_derived_lost(f->out, "%s:%u: %s=%s: job %s is left out", dbio_derive_base(option ? option->file : f->job.file),
+                          option ? option->line : f->job.line, key, option ? option->value : "", f->job.name);
+        return 1;
+}
+
 static int take_counts(struct job_file *f, struct dbio_derived_job *job, uint64_t *seconds, uint64_t *warmup, struct dbio_err *err)
 {
         uint64_t threads = 1, depth = 1, rate = 0, think = 0, bytes = 4096;
@@ -212,17 +234,17 @@ static int take_counts(struct job_file *f, struct dbio_derived_job *job, uint64_
         if (find(f, bs) && !take_size(value_of(f, bs, ""), &bytes)) {
                 if (!strpbrk(value_of(f, bs, ""), ",-:"))
                         return wrong(f, bs, "a size like 8k", err);
-                return 1;
+                return lost_job(f, bs);
         }
         if (find(f, "rate_iops") && !dbio_derive_count(value_of(f, "rate_iops", ""), 1000000000, &rate))
-                return 1;
+                return lost_job(f, "rate_iops");
         job->rate = (double)rate * (double)threads;
         rate = 0;
         if (find(f, "rate") && !take_size(value_of(f, "rate", ""), &rate))
-                return 1;
+                return lost_job(f, "rate");
         job->byte_rate = job->rate > 0 ? 0 : (double)rate * (double)threads;
-        if (find(f, "thinktime") && !dbio_derive_count(value_of(f, "thinktime", ""), 3600000000u, &think))
-                return 1;
+        if (find(f, "thinktime") && !take_time(value_of(f, "thinktime", ""), 1, &think))
+                return lost_job(f, "thinktime");
         if (find(f, "runtime") && !take_seconds(value_of(f, "runtime", ""), seconds))
                 return wrong(f, "runtime", "seconds", err);
         if (find(f, "timeout") && !take_seconds(value_of(f, "timeout", ""), seconds))
@@ -240,7 +262,7 @@ static bool is_on(const struct job_file *f, const char *key)
 {
         const struct option *option = find(f, key);
 
-        return option && strcmp(option->value, "0");
+        return option && strcmp(option->value, "0") && strcasecmp(option->value, "none");
 }
 
 /* What stays behind of a job that can be made otherwise. */
@@ -254,7 +276,7 @@ static void tell_lost(struct job_file *f, const char *from)
                         const struct option *option = &sections[s]->options[i];
 
                         if (!in(known, option->key) && !in(no_io, option->key))
-                                dbio_derived_lost(f->out, "%s:%u: %s%s%s", dbio_derive_base(sections[s]->file), option->line,
+                                dbio_derived_lost(f->out, "%s:%u: %s%s%s", dbio_derive_base(option->file), option->line,
                                                   option->key, *option->value ? "=" : "", option->value);
                 }
         if (!is_on(f, "direct"))
@@ -263,6 +285,8 @@ static void tell_lost(struct job_file *f, const char *from)
                 dbio_derived_lost(f->out, "%s: iodepth has no effect with fio's ioengine=%s, here it has", from, value_of(f, "ioengine", "psync"));
         if (find(f, "fdatasync"))
                 dbio_derived_lost(f->out, "%s: fdatasync=%s", from, value_of(f, "fdatasync", ""));
+        if (strchr(value_of(f, "rw", value_of(f, "readwrite", "")), ':'))
+                dbio_derived_lost(f->out, "%s: rw=%s: what stands behind the colon", from, value_of(f, "rw", value_of(f, "readwrite", "")));
         if (is_on(f, "offset"))
                 dbio_derived_lost(f->out, "%s: offset=%s: give the stream a `region`", from, value_of(f, "offset", ""));
 }
@@ -298,8 +322,11 @@ static void job_target(struct job_file *f, const char *from, char name[DBIO_DERI
         }
         if (strchr(path, ':') && path[1] != ':')
                 dbio_derived_lost(f->out, "%s: filename=%s: several files; bind the target to all of them", from, path);
+        size_t digits = strspn(said, "0123456789");
         if (take_size(said, &bytes) && bytes)
                 dbio_format_size(bytes, size, sizeof size);
+        else if (digits && digits < 4 && !strcmp(said + digits, "%") && atoi(said) >= 1 && atoi(said) <= 100)
+                snprintf(size, sizeof size, "%d%%", atoi(said));
         snprintf(name, DBIO_DERIVED_NAME, "%s", dbio_derived_target(f->out, path, size, from));
 }
 
@@ -319,9 +346,9 @@ static int end_job(struct job_file *f, struct dbio_err *err)
         code = take_counts(f, &job, &seconds, &warmup, err);
         if (code < 0)
                 return -1;
-        if (code || !take_rw(f, &job.random, &job.read)) {
-                dbio_derived_lost(f->out, "%s: job %s: its rw=%s, bs=%s, rate or thinktime; left out", from, f->job.name,
-                                  value_of(f, "rw", value_of(f, "readwrite", "read")), value_of(f, "bs", value_of(f, "blocksize", "4k")));
+        if (!code && !take_rw(f, &job.random, &job.read))
+                code = lost_job(f, find(f, "rw") ? "rw" : "readwrite");
+        if (code) {
                 f->job.line = 0;
                 return 0;
         }
@@ -352,6 +379,49 @@ static int end_job(struct job_file *f, struct dbio_err *err)
         return 0;
 }
 
+/* `${NAME}` from the environment, as fio does. */
+static int substitute(const struct dbio_derive_file *file, unsigned line, char text[512], struct dbio_err *err)
+{
+        char whole[512], name[64];
+        size_t n = 0;
+
+        for (const char *at = file->lines[line - 1], *end; *at && n + 1 < sizeof whole;) {
+                if (strncmp(at, "${", 2) || !(end = strchr(at, '}')) || (size_t)(end - at) >= sizeof name) {
+                        whole[n++] = *at++;
+                        continue;
+                }
+                snprintf(name, sizeof name, "%.*s", (int)(end - at - 2), at + 2);
+                const char *value = getenv(name);
+                if (!value || strlen(value) + n + 1 >= sizeof whole)
+                        return dbio_derive_bad(file, line, err, "${%s}: the environment has no value for it", name);
+                n += (size_t)snprintf(whole + n, sizeof whole - n, "%s", value);
+                at = end + 1;
+        }
+        whole[n] = 0;
+        strcpy(text, whole);
+        return 0;
+}
+
+static int take_file(struct job_file *f, const struct dbio_derive_file *file, bool *global, struct dbio_err *err);
+
+/* Another file's lines in this one's place; beside it, as fio looks for it. */
+static int take_include(struct job_file *f, const struct dbio_derive_file *file, unsigned line, const char *name, bool *global,
+                        struct dbio_err *err)
+{
+        struct dbio_derive_file *included = &f->includes[f->nincludes];
+        char path[1024];
+
+        if (f->nincludes == INCLUDES)
+                return dbio_derive_bad(file, line, err, "more than %d includes", INCLUDES);
+        snprintf(path, sizeof path, "%.*s%s", *name == '/' ? 0 : (int)(dbio_derive_base(file) - file->path), file->path, name);
+        f->paths[f->nincludes] = strdup(path);
+        if (!f->paths[f->nincludes])
+                return dbio_err_set(err, DBIO_IO, "out of memory");
+        if (dbio_derive_file_read(included, f->paths[f->nincludes++], NULL))
+                return dbio_derive_bad(file, line, err, "include %s: that file cannot be read", name);
+        return take_file(f, included, global, err);
+}
+
 static int take_line(struct job_file *f, const struct dbio_derive_file *file, unsigned line, bool *global, struct dbio_err *err)
 {
         char text[512], *at = text, *equal, *end;
@@ -359,7 +429,8 @@ static int take_line(struct job_file *f, const struct dbio_derive_file *file, un
 
         if (strlen(file->lines[line - 1]) >= sizeof text)
                 return dbio_derive_bad(file, line, err, "a line beyond %zu bytes", sizeof text);
-        strcpy(text, file->lines[line - 1]);
+        if (substitute(file, line, text, err))
+                return -1;
         at += strspn(at, " \t");
         if (!*at || *at == '#' || *at == ';')
                 return 0;
@@ -382,7 +453,7 @@ static int take_line(struct job_file *f, const struct dbio_derive_file *file, un
         if (!section->line)
                 return dbio_derive_bad(file, line, err, "an option before any [section]: no fio job file");
         if (!strncasecmp(at, "include ", 8))
-                return dbio_derive_bad(file, line, err, "include: give a job file with everything in it");
+                return take_include(f, file, line, at + 8 + strspn(at + 8, " \t"), global, err);
         if (section->n == OPTIONS)
                 return dbio_derive_bad(file, line, err, "over %d options in a section", OPTIONS);
         equal = strchr(at, '=');
@@ -392,12 +463,19 @@ static int take_line(struct job_file *f, const struct dbio_derive_file *file, un
                 c[-1] = 0;
         if (equal)
                 equal += strspn(equal, " \t");
-        if (equal && strstr(equal, "${"))
-                return dbio_derive_bad(file, line, err, "%s=%.80s: an environment variable; give its value", at, equal);
         struct option *option = &section->options[section->n++];
+        option->file = file;
         option->line = line;
         snprintf(option->key, sizeof option->key, "%s", at);
         snprintf(option->value, sizeof option->value, "%s", equal ? equal : "");
+        return 0;
+}
+
+static int take_file(struct job_file *f, const struct dbio_derive_file *file, bool *global, struct dbio_err *err)
+{
+        for (unsigned line = 1; line <= file->nlines; line++)
+                if (take_line(f, file, line, global, err))
+                        return -1;
         return 0;
 }
 
@@ -412,12 +490,15 @@ static int derive(const struct dbio_derive_file *files, unsigned n, struct dbio_
         f->out = out;
         dbio_derived_describe(out, "fio", "fio jobs of %s", dbio_derive_base(&files[0]));
         for (unsigned i = 0; !code && i < n; i++)
-                for (unsigned line = 1; !code && line <= files[i].nlines; line++)
-                        code = take_line(f, &files[i], line, &global, err);
+                code = take_file(f, &files[i], &global, err);
         if (!code)
                 code = end_job(f, err);
         if (!code)
                 end_phase(f);
+        for (unsigned i = 0; i < f->nincludes; i++) {
+                dbio_derive_file_release(&f->includes[i]);
+                free(f->paths[i]);
+        }
         free(f);
         return code;
 }

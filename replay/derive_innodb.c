@@ -292,7 +292,7 @@ static int derive(const struct dbio_derive_file *files, unsigned n, struct dbio_
         tell_redo(out, a, b, &g);
         tell_doublewrite(out, a, b, &g);
         dbio_derived_item(out, DBIO_DERIVED_PHASES, "mean");
-        dbio_derived_key(out, DBIO_DERIVED_PHASES, "duration", "60s", NULL);
+        dbio_derived_key(out, DBIO_DERIVED_PHASES, "duration", "60s", DBIO_DERIVED_CHOSEN);
 out:
         free(all.list);
         return code;

@@ -16,7 +16,7 @@ struct icf {
         struct dbio_derived *out;
         uint64_t seconds, ramp, outstanding, workers, sectors;
         char disk[260];
-        unsigned nspecs;
+        unsigned nspecs, seconds_line, ramp_line;
 };
 
 /* A specification's lines share the outstanding I/Os: depth is split by their shares, one at least. */
@@ -48,9 +48,10 @@ static uint64_t number_of(const char *text, uint64_t most)
         return dbio_csv_number(text, false, &value) && value <= (double)most ? (uint64_t)value : UINT64_MAX;
 }
 
-/* The values that stand on the line below a key. */
-static void take_setting(struct icf *icf, const char *key, const char *values)
+/* The values that stand on a line, its key on the one above. */
+static void take_setting(struct icf *icf, unsigned line)
 {
+        const char *key = icf->file->lines[line - 2], *values = icf->file->lines[line - 1];
         char copy[512], *fields[FIELDS], *words[8];
         uint64_t value;
         unsigned n;
@@ -63,22 +64,26 @@ static void take_setting(struct icf *icf, const char *key, const char *values)
                 snprintf(copy, sizeof copy, "%.511s", values);
                 n = dbio_derive_words(copy, words, 8);
                 if (n >= 3 && number_of(words[0], 10000) != UINT64_MAX && number_of(words[1], 100000) != UINT64_MAX &&
-                    number_of(words[2], 1000000) != UINT64_MAX)
+                    number_of(words[2], 1000000) != UINT64_MAX) {
+                        icf->seconds_line = line;
                         icf->seconds = number_of(words[0], 10000) * 3600 + number_of(words[1], 100000) * 60 + number_of(words[2], 1000000);
+                }
                 return;
         }
         if (!cut(values, copy, fields))
                 return;
-        if (is_key(key, "Ramp Up Time") && (value = number_of(fields[0], 100000)) != UINT64_MAX)
+        if (is_key(key, "Ramp Up Time") && (value = number_of(fields[0], 100000)) != UINT64_MAX) {
                 icf->ramp = value;
-        else if (is_key(key, "Number of outstanding IOs") && (value = number_of(fields[0], 65535)) != UINT64_MAX && value)
+                icf->ramp_line = line;
+        } else if (is_key(key, "Number of outstanding IOs") && (value = number_of(fields[0], 65535)) != UINT64_MAX && value) {
                 icf->outstanding = value;
-        else if (is_key(key, "Maximum disk size") && (value = number_of(fields[0], 1ull << 50)) != UINT64_MAX)
+        } else if (is_key(key, "Maximum disk size") && (value = number_of(fields[0], 1ull << 50)) != UINT64_MAX) {
                 icf->sectors = value;
-        else if (is_key(key, "Target") && !is_key(key, "Target assignments") && !is_key(key, "Target type") && !*icf->disk)
+        } else if (is_key(key, "Target") && !is_key(key, "Target assignments") && !is_key(key, "Target type") && !*icf->disk) {
                 snprintf(icf->disk, sizeof icf->disk, "%.259s", fields[0]);
-        else if (is_key(key, "Worker") && !is_key(key, "Worker type"))
+        } else if (is_key(key, "Worker") && !is_key(key, "Worker type")) {
                 icf->workers++;
+        }
 }
 
 static void add_stream(struct icf *icf, struct spec *spec, unsigned line, uint64_t size, double share, double reads, double random, bool whole)
@@ -145,7 +150,8 @@ static int end_spec(struct icf *icf, struct spec *spec, struct dbio_err *err)
                 dbio_derived_name(icf->out, DBIO_DERIVED_PHASES, raw, name);
                 dbio_derived_item(icf->out, DBIO_DERIVED_PHASES, name);
                 snprintf(value, sizeof value, "%llus", (unsigned long long)(warm ? icf->ramp : icf->seconds ? icf->seconds : 60));
-                dbio_derived_key(icf->out, DBIO_DERIVED_PHASES, "duration", value, icf->seconds || warm ? NULL : "no run time is given; a minute stands for it");
+                dbio_derived_key(icf->out, DBIO_DERIVED_PHASES, "duration", value, warm || icf->seconds ? "%s:%u" : "%s: no run time is given; a minute stands for it",
+                                 dbio_derive_base(icf->file), warm ? icf->ramp_line : icf->seconds_line);
                 if (warm)
                         dbio_derived_key(icf->out, DBIO_DERIVED_PHASES, "record", "no", NULL);
                 snprintf(list, sizeof list, "%s]", spec->list);
@@ -193,7 +199,7 @@ static int derive(const struct dbio_derive_file *files, unsigned n, struct dbio_
         if (n > 1)
                 return dbio_derive_bad(&files[1], 0, err, "one configuration at a time");
         for (unsigned i = 0; i + 1 < files->nlines; i++)
-                take_setting(&icf, files->lines[i], files->lines[i + 1]);
+                take_setting(&icf, i + 2);
         dbio_derived_describe(out, "iometer", "Iometer access specifications of %s", dbio_derive_base(files));
         dbio_derived_note(out, "Each access specification is a phase, whichever workers it was assigned to.");
         if (take_specs(&icf, err))

@@ -475,7 +475,7 @@ static void tell(struct table *table)
                         tell_device(table, device, seconds);
         }
         dbio_derived_item(table->out, DBIO_DERIVED_PHASES, "mean");
-        dbio_derived_key(table->out, DBIO_DERIVED_PHASES, "duration", "60s", NULL);
+        dbio_derived_key(table->out, DBIO_DERIVED_PHASES, "duration", "60s", DBIO_DERIVED_CHOSEN);
 }
 
 static bool has_stamps(const struct dbio_derive_file *file)

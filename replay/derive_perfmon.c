@@ -209,7 +209,8 @@ static void tell_rate(struct perfmon *p, const char *target, const char *name, b
 
         snprintf(from, sizeof from, "%.80s:%u", dbio_derive_base(p->file), p->head);
         dbio_derived_rate(p->out, &(struct dbio_derived_rate){.target = target, .name = name, .write = write, .sequential = sequential, .per_s = per_s,
-                                                              .bytes = bytes, .step = step, .ms = NAN, .from = from});
+                                                              .bytes = bytes, .step = step, .ms = NAN, .from = from,
+                                                              .through = DBIO_DERIVED_SQL_SERVER});
 }
 
 static void tell_server(struct perfmon *p)
@@ -277,7 +278,7 @@ static int derive(const struct dbio_derive_file *files, unsigned n, struct dbio_
                 else if (any(&p, PAGE_READS) || any(&p, LOG_FLUSHES) || any(&p, CHECKPOINT))
                         dbio_derived_lost(out, "%s:%u: SQL Server's own counters: their I/O is in that of the disks", dbio_derive_base(p.file), p.head);
                 dbio_derived_item(out, DBIO_DERIVED_PHASES, "mean");
-                dbio_derived_key(out, DBIO_DERIVED_PHASES, "duration", "60s", NULL);
+                dbio_derived_key(out, DBIO_DERIVED_PHASES, "duration", "60s", DBIO_DERIVED_CHOSEN);
         }
         free(p.columns);
         return code;

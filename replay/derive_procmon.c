@@ -14,8 +14,8 @@
 #define SIZES 256
 #define FILES_MAX 64
 
-enum { TIME, OPERATION, PATH, DETAIL, DURATION, NAMES };
-static const char *const names[NAMES] = {"Time of Day", "Operation", "Path", "Detail", "Duration"};
+enum { TIME, OPERATION, PATH, DETAIL, DURATION, RESULT, NAMES }; /* needed: those before DURATION */
+static const char *const names[NAMES] = {"Time of Day", "Operation", "Path", "Detail", "Duration", "Result"};
 
 struct side {
         double ios, bytes, seconds;
@@ -27,7 +27,7 @@ struct side {
 
 struct file {
         char path[260];
-        struct side sides[2]; /* reads, writes */
+        struct side sides[2][2]; /* cached or not said, non-cached; reads, writes */
         double flushes;
 };
 
@@ -37,7 +37,7 @@ struct procmon {
         struct file *files;
         unsigned n, more_files;
         int columns[NAMES];
-        double first_s, last_s;
+        double first_s, last_s, failed;
         bool any;
 };
 
@@ -138,6 +138,10 @@ static int take_row(struct procmon *p, unsigned line, char separator, struct dbi
         bool flush = !strncmp(cells[p->columns[OPERATION]], "FlushBuffersFile", 16);
         if (!read && !write && !flush)
                 goto out;
+        if (p->columns[RESULT] >= 0 && (unsigned)p->columns[RESULT] < n && strcmp(cells[p->columns[RESULT]], "SUCCESS")) {
+                p->failed++;
+                goto out;
+        }
         if (!take_time(cells[p->columns[TIME]], &at)) {
                 code = dbio_derive_bad(p->in, line, err, "%.40s is no time of day", cells[p->columns[TIME]]);
                 goto out;
@@ -160,7 +164,7 @@ static int take_row(struct procmon *p, unsigned line, char separator, struct dbi
                    offset > UINT64_MAX - length) {
                 code = dbio_derive_bad(p->in, line, err, "no `Offset: N, Length: N` in Detail");
         } else {
-                add_io(&file->sides[write], offset, length, seconds);
+                add_io(&file->sides[strstr(cells[p->columns[DETAIL]], "Non-cached") != NULL][write], offset, length, seconds);
         }
 out:
         free(text);
@@ -201,8 +205,13 @@ static void tell_file(struct procmon *p, const struct file *file, double seconds
                         base = c + 1;
         snprintf(from, sizeof from, "%.60s, %.200s", dbio_derive_base(p->in), file->path);
         target = dbio_derived_target(p->out, file->path, "all", from);
+        bool direct = file->sides[1][0].ios + file->sides[1][1].ios > 0;
+        const struct side *sides = file->sides[direct];
+        if (direct && file->sides[0][0].ios + file->sides[0][1].ios > 0)
+                dbio_derived_lost(p->out, "%s: %.0f cached reads and writes: what of them reached the device is among the non-cached ones",
+                                  from, file->sides[0][0].ios + file->sides[0][1].ios);
         for (int k = 0; k < 2; k++) {
-                const struct side *side = &file->sides[k];
+                const struct side *side = &sides[k];
 
                 snprintf(name, sizeof name, "%.60s-%s", base, k ? "writes" : "reads");
                 if (side->ios > 0)
@@ -213,14 +222,19 @@ static void tell_file(struct procmon *p, const struct file *file, double seconds
                                 .fsyncs_per_s = k ? file->flushes / seconds : 0,
                         });
         }
-        if (file->flushes > 0 && !(file->sides[1].ios > 0))
+        if (file->flushes > 0 && !(sides[1].ios > 0))
                 dbio_derived_lost(p->out, "%s: %.0f flushes without writes", from, file->flushes);
 }
 
 static int by_bytes(const void *a, const void *b)
 {
         const struct file *x = a, *y = b;
-        double bx = x->sides[0].bytes + x->sides[1].bytes, by = y->sides[0].bytes + y->sides[1].bytes;
+        double bx = 0, by = 0;
+
+        for (int i = 0; i < 4; i++) {
+                bx += x->sides[i / 2][i % 2].bytes;
+                by += y->sides[i / 2][i % 2].bytes;
+        }
 
         return by < bx ? -1 : by > bx;
 }
@@ -233,6 +247,8 @@ static void tell(struct procmon *p)
         dbio_derived_describe(p->out, "procmon", "Process Monitor capture %s, means over %ss", dbio_derive_base(p->in),
                               dbio_derived_number(seconds, number));
         dbio_derived_note(p->out, "Rates of the capture; `dbio run procmon:FILE` replays it op by op, bursts and all.");
+        if (p->failed > 0)
+                dbio_derived_note(p->out, "%.0f operations that failed are left out", p->failed);
         qsort(p->files, p->n, sizeof *p->files, by_bytes);
         for (unsigned i = 0; i < p->n; i++) {
                 if (i < FILES_MAX)
@@ -241,7 +257,7 @@ static void tell(struct procmon *p)
                         dbio_derived_lost(p->out, "files beyond the %d with most bytes: %u", FILES_MAX, p->n - FILES_MAX);
         }
         dbio_derived_item(p->out, DBIO_DERIVED_PHASES, "mean");
-        dbio_derived_key(p->out, DBIO_DERIVED_PHASES, "duration", "60s", NULL);
+        dbio_derived_key(p->out, DBIO_DERIVED_PHASES, "duration", "60s", DBIO_DERIVED_CHOSEN);
 }
 
 static int take_head(struct procmon *p, char separator, struct dbio_err *err)
@@ -255,7 +271,7 @@ static int take_head(struct procmon *p, char separator, struct dbio_err *err)
                 for (unsigned i = 0; i < n; i++)
                         if (!strcasecmp(cells[i], names[c]))
                                 p->columns[c] = (int)i;
-                if (p->columns[c] < 0 && c != DURATION && !code)
+                if (p->columns[c] < 0 && c < DURATION && !code)
                         code = dbio_derive_bad(p->in, 1, err, "no column `%s`: no CSV of Process Monitor (English names are needed)", names[c]);
         }
         free(text);

@@ -221,12 +221,12 @@ static struct stream *make_stream(struct batch *batch, const struct test *test, 
                 strcpy(size, "all");
                 if (params[i].mib)
                         snprintf(size, sizeof size, "%lluMiB", (unsigned long long)params[i].mib);
-                snprintf(place, sizeof place, "%s", *test->param ? test->param : from);
+                snprintf(place, sizeof place, "%.300s:%u", *test->param ? test->param : dbio_derive_base(params[i].file), params[i].line);
                 struct dbio_derived_job job = {
                         .target = dbio_derived_target(batch->out, params[i].path, size, place), .name = name,
                         .random = !test->sequential, .read = !test->write, .bytes = test->kib * 1024,
                         .threads = (unsigned)params[i].threads, .write_through = test->write_through,
-                        .write_through_from = test->buffering, .from = from,
+                        .write_through_from = test->buffering, .from = from, .threads_from = *test->param ? place : from,
                 };
                 snprintf(stream->names[i], DBIO_DERIVED_NAME, "%s", dbio_derived_job(batch->out, &job));
                 stream->n = i + 1;
@@ -261,7 +261,7 @@ static void tell_phase(struct batch *batch, const struct stream *stream, const s
                 snprintf(value, sizeof value, "%llus", (unsigned long long)test->seconds);
                 dbio_derived_key(batch->out, DBIO_DERIVED_PHASES, "duration", value, "%s", from);
                 dbio_derived_key(batch->out, DBIO_DERIVED_PHASES, "streams", list, NULL);
-                dbio_derived_key(batch->out, DBIO_DERIVED_PHASES, "set", sets, NULL);
+                dbio_derived_key(batch->out, DBIO_DERIVED_PHASES, "set", sets, "%s: -o", from);
                 batch->ntests++;
         }
         free(list);

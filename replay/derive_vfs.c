@@ -192,6 +192,7 @@ static void tell_file(struct dbio_derived *out, const struct row *a, const struc
                         .target = target, .name = name, .write = k, .sequential = is_log(b), .per_s = n / seconds,
                         .bytes = grown(a, b, k ? WRITE_BYTES : READ_BYTES) / n, .step = is_log(b) ? 512 : 8192,
                         .ms = grown(a, b, k ? WRITE_STALL : READ_STALL) / n, .from = from,
+                        .through = DBIO_DERIVED_SQL_SERVER,
                 });
         }
 }
@@ -248,7 +249,7 @@ static int derive(const struct dbio_derive_file *files, unsigned n, struct dbio_
                 dbio_derived_describe(out, "virtual-file-stats", "sys.dm_io_virtual_file_stats of %s, means over %ss",
                                       dbio_derive_base(&files[0]), dbio_derived_number(longest, number));
                 dbio_derived_item(out, DBIO_DERIVED_PHASES, "mean");
-                dbio_derived_key(out, DBIO_DERIVED_PHASES, "duration", "60s", NULL);
+                dbio_derived_key(out, DBIO_DERIVED_PHASES, "duration", "60s", DBIO_DERIVED_CHOSEN);
         }
         free(rows.rows);
         return code;

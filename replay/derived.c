@@ -294,6 +294,8 @@ bool dbio_derived_rate(struct dbio_derived *out, const struct dbio_derived_rate 
                 dbio_derived_key(out, DBIO_DERIVED_STREAMS, "sizes", rate->sizes, "%s", rate->from);
         else
                 dbio_derived_sizes(out, rate->bytes, rate->step, rate->from);
+        if (rate->write && rate->through)
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "write_through", "yes", "%s", rate->through);
         if (rate->write && rate->fsyncs_per_s > 0) {
                 double each = fmax(1, fmin(1e9, round(rate->per_s / rate->fsyncs_per_s)));
 
@@ -332,10 +334,8 @@ const char *dbio_derived_target(struct dbio_derived *out, const char *path, cons
         out->targets[out->ntargets].size = strdup(size);
         dbio_derived_name(out, DBIO_DERIVED_TARGETS, raw, out->targets[out->ntargets].name);
         dbio_derived_item(out, DBIO_DERIVED_TARGETS, out->targets[out->ntargets].name);
-        if (!strcmp(size, "all"))
-                dbio_derived_key(out, DBIO_DERIVED_TARGETS, "size", size, "%s: %s: its size is not said", from, path);
-        else
-                dbio_derived_key(out, DBIO_DERIVED_TARGETS, "size", size, "%s: %s", from, path);
+        dbio_derived_key(out, DBIO_DERIVED_TARGETS, "size", size, "%s%s%s%s", from, strstr(from, path) ? "" : ": ",
+                         strstr(from, path) ? "" : path, strcmp(size, "all") ? "" : ": its size is not said");
         return out->targets[out->ntargets++].name;
 }
 
@@ -344,11 +344,11 @@ static void job_sizes(struct dbio_derived *out, const struct dbio_derived_job *j
         char value[40];
 
         if (job->sizes) {
-                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "sizes", job->sizes, NULL);
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "sizes", job->sizes, "%s", job->from);
                 return;
         }
         dbio_format_size(job->bytes, value, sizeof value);
-        dbio_derived_key(out, DBIO_DERIVED_STREAMS, "size", value, NULL);
+        dbio_derived_key(out, DBIO_DERIVED_STREAMS, "size", value, "%s", job->from);
 }
 
 static void job_rates(struct dbio_derived *out, const struct dbio_derived_job *job)
@@ -360,16 +360,16 @@ static void job_rates(struct dbio_derived *out, const struct dbio_derived_job *j
                         snprintf(text, sizeof text, "%s/s", dbio_derived_number(job->rate, value));
                 else
                         dbio_format_rate(job->byte_rate, 1, text, sizeof text);
-                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "rate", text, NULL);
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "rate", text, "%s", job->from);
                 dbio_derived_key(out, DBIO_DERIVED_STREAMS, "arrival", "uniform", NULL);
         }
         if (job->depth) {
                 snprintf(text, sizeof text, "%u", job->depth);
-                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "depth", text, NULL);
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "depth", text, "%s", job->from);
         }
         if (job->think_ns) {
                 dbio_format_time(job->think_ns, value, sizeof value);
-                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "think", value, NULL);
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "think", value, "%s", job->from);
         }
 }
 
@@ -393,10 +393,10 @@ const char *dbio_derived_job(struct dbio_derived *out, const struct dbio_derived
         if (job->shared && !job->random)
                 dbio_derived_key(out, DBIO_DERIVED_STREAMS, "shared", "yes", NULL);
         snprintf(value, sizeof value, "%u", job->threads);
-        dbio_derived_key(out, DBIO_DERIVED_STREAMS, "threads", value, NULL);
+        dbio_derived_key(out, DBIO_DERIVED_STREAMS, "threads", value, "%s", job->threads_from ? job->threads_from : job->from);
         job_rates(out, job);
         if (job->region)
-                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "region", job->region, NULL);
+                dbio_derived_key(out, DBIO_DERIVED_STREAMS, "region", job->region, "%s", job->from);
         if (job->write_through >= 0 && job->read < 1)
                 dbio_derived_key(out, DBIO_DERIVED_STREAMS, "write_through", job->write_through ? "yes" : "no", "%s",
                                  job->write_through_from);
