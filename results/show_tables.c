@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/metrics.h"
 #include "engine/op.h"
 #include "results/bands.h"
 #include "results/db.h"
@@ -111,6 +112,22 @@ static int steady_line(struct dbio_show *show, const struct dbio_show_phase *pha
                 return -1;
         if (steady.snia_checked && !steady.snia.steady)
                 dbio_text_line(show->out, "  %s: %s", steady.stream, dbio_steady_line(text, sizeof text, &steady));
+        return 0;
+}
+
+/* More streams with episodes than the records can tell apart. */
+static int too_many_line(struct dbio_show *show, const struct dbio_show_phase *phase, struct dbio_err *err)
+{
+        sqlite3_stmt *stmt = dbio_db_query(show->store, err, "SELECT count(*) FROM stream WHERE phase_id = ? AND flags & ?",
+                                           "ii", phase->phase_id, (int64_t)DBIO_STREAM_EPISODES);
+        int more = stmt ? dbio_db_step(show->store, stmt, err) : -1;
+
+        if (more < 0)
+                return -1;
+        if (sqlite3_column_int(stmt, 0) > DBIO_MAX_EPISODIC)
+                dbio_text_line(show->out, "  WINDOWS are kept around the first %d streams with episodes: around %d there "
+                                          "are none", DBIO_MAX_EPISODIC, sqlite3_column_int(stmt, 0) - DBIO_MAX_EPISODIC);
+        sqlite3_reset(stmt);
         return 0;
 }
 
@@ -365,7 +382,7 @@ int dbio_show_phase(struct dbio_show *show, const struct dbio_show_phase *phase,
                         phase_row(show, &show->rows.rows[i]);
         band_line(show, phase->name);
         notes(show, phase);
-        if (steady_line(show, phase, err))
+        if (steady_line(show, phase, err) || too_many_line(show, phase, err))
                 return -1;
         if (hba_lines(show, phase, err))
                 return -1;
