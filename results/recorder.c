@@ -318,13 +318,15 @@ int dbio_recorder_tick(struct dbio_recorder *rec, uint64_t elapsed_ns, struct db
 
         if (rec->oom)
                 return dbio_err_set(err, DBIO_IO, "results: out of memory");
+        if (!rec->started_ns || now - (int64_t)elapsed_ns < rec->started_ns)
+                rec->started_ns = now - (int64_t)elapsed_ns;
         dbio_rec_devices_sample(rec, elapsed_ns);
         if (passed > OPEN_INTERVALS && passed - OPEN_INTERVALS > rec->sealed)
                 seal(rec, passed - OPEN_INTERVALS);
         if (now - rec->committed_ns < COMMIT_EVERY_NS)
                 return 0;
         rec->committed_ns = now;
-        return dbio_rec_commit(rec, passed, err);
+        return dbio_rec_commit(rec, err);
 }
 
 /* A percentile over all I/O, of lag or of service; UINT64_MAX where there was none. */

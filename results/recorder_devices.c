@@ -91,17 +91,12 @@ void dbio_rec_devices_add(struct dbio_recorder *rec, const struct dbio_rec_key *
         }
 }
 
-/* Since the first sample. */
-struct load {
-        double kernel_ios, kernel_bytes, own_ios, own_bytes, busy_ms, queue_ms;
-};
-
 /* Requests as they were handed to the device: those merged into others count, too. */
-static struct load kernel_load(const struct dbio_rec_device *device, const struct dbio_rec_sample *sample)
+static struct dbio_rec_load kernel_load(const struct dbio_rec_device *device, const struct dbio_rec_sample *sample)
 {
         const struct dbio_device_counters *a = &device->samples[0].counters, *b = &sample->counters;
 
-        return (struct load){
+        return (struct dbio_rec_load){
                 .kernel_ios = (double)(b->read_ios - a->read_ios + b->read_merges - a->read_merges + b->write_ios -
                                        a->write_ios + b->write_merges - a->write_merges),
                 .kernel_bytes = 512.0 * (double)(b->read_sectors - a->read_sectors + b->write_sectors - a->write_sectors),
@@ -117,18 +112,18 @@ static double between(double a, double b, double share)
 
 /* The counters at a moment: samples come a little after the grid's times, at different distances. *near is where to
  * begin to look, and is moved on. */
-static struct load load_at(const struct dbio_rec_device *device, int64_t at_ns, size_t *near)
+static struct dbio_rec_load load_at(const struct dbio_rec_device *device, int64_t at_ns, size_t *near)
 {
         const struct dbio_rec_sample *s = device->samples;
 
         while (*near + 2 < device->nsamples && s[*near + 1].at_ns < at_ns)
                 ++*near;
         const struct dbio_rec_sample *a = &s[*near], *b = &s[*near + 1];
-        struct load x = kernel_load(device, a), y = kernel_load(device, b);
+        struct dbio_rec_load x = kernel_load(device, a), y = kernel_load(device, b);
         double share = b->at_ns > a->at_ns ? (double)(at_ns - a->at_ns) / (double)(b->at_ns - a->at_ns) : 1;
 
         share = share < 0 ? 0 : share > 1 ? 1 : share;
-        return (struct load){
+        return (struct dbio_rec_load){
                 .kernel_ios = between(x.kernel_ios, y.kernel_ios, share),
                 .kernel_bytes = between(x.kernel_bytes, y.kernel_bytes, share),
                 .busy_ms = between(x.busy_ms, y.busy_ms, share),
@@ -138,7 +133,7 @@ static struct load load_at(const struct dbio_rec_device *device, int64_t at_ns, 
 
 /* Others' requests. The kernel counts an op of ours that it had to split several times, but its sectors once: a
  * foreign request has a sector at least. */
-static double foreign_ios(const struct load *load)
+static double foreign_ios(const struct dbio_rec_load *load)
 {
         double ios = load->kernel_ios - load->own_ios, sectors = (load->kernel_bytes - load->own_bytes) / 512;
 
@@ -146,7 +141,7 @@ static double foreign_ios(const struct load *load)
         return ios > 0 ? ios : 0;
 }
 
-static double foreign_share(const struct load *load)
+static double foreign_share(const struct dbio_rec_load *load)
 {
         double bytes = load->kernel_bytes > 0 ? 1 - load->own_bytes / load->kernel_bytes : 0;
         double ios = load->kernel_ios > 0 ? foreign_ios(load) / load->kernel_ios : 0;
@@ -155,32 +150,48 @@ static double foreign_share(const struct load *load)
         return share > 0 ? share : 0;
 }
 
-static int write_device(struct dbio_recorder *rec, const struct dbio_rec_device *device, int64_t started_ns,
-                        uint64_t intervals, struct dbio_err *err)
+/* The rows from the course's next interval on, below `until`. */
+static int write_rows(struct dbio_recorder *rec, const struct dbio_rec_device *device, struct dbio_rec_course *course,
+                      int64_t started_ns, uint64_t until, struct dbio_err *err)
 {
         int64_t interval = (int64_t)rec->options.interval_ns;
-        struct load sum = {0};
-        double foreign = 0;
-        size_t near = 0;
 
-        for (uint64_t i = 0; i < intervals; i++) {
+        for (; course->next < until; course->next++) {
+                uint64_t i = course->next;
                 double own = i < device->own_room ? device->own_ios[i] : 0;
-                struct load from = load_at(device, started_ns + (int64_t)i * interval, &near);
-                struct load to = load_at(device, started_ns + (int64_t)(i + 1) * interval, &near);
+                struct dbio_rec_load from = load_at(device, started_ns + (int64_t)i * interval, &course->near);
+                struct dbio_rec_load to = load_at(device, started_ns + (int64_t)(i + 1) * interval, &course->near);
+                struct dbio_rec_load *sum = &course->sum;
 
-                sum.own_ios += own;
-                sum.own_bytes += i < device->own_room ? device->own_bytes[i] : 0;
-                sum.kernel_ios = to.kernel_ios;
-                sum.kernel_bytes = to.kernel_bytes;
+                sum->own_ios += own;
+                sum->own_bytes += i < device->own_room ? device->own_bytes[i] : 0;
+                sum->kernel_ios = to.kernel_ios;
+                sum->kernel_bytes = to.kernel_bytes;
                 /* Sums never fall: what looks foreign because of the samples' moments is taken back by the next. */
-                double others = foreign_ios(&sum) > foreign ? foreign_ios(&sum) : foreign;
+                double others = foreign_ios(sum) > course->foreign ? foreign_ios(sum) : course->foreign;
                 if (dbio_db_run(rec->store, err, "INSERT OR REPLACE INTO device VALUES (?, ?, ?, ?, ?, ?, ?)", "isuiidd",
                                 rec->phase_id, device->device->name, i * rec->options.interval_ns,
-                                (int64_t)llround(own), (int64_t)llround(others - foreign),
+                                (int64_t)llround(own), (int64_t)llround(others - course->foreign),
                                 fmin(1.0, (to.busy_ms - from.busy_ms) * 1e6 / (double)interval),
                                 (to.queue_ms - from.queue_ms) * 1e6 / (double)interval))
                         return -1;
-                foreign = others;
+                course->foreign = others;
+        }
+        return 0;
+}
+
+int dbio_rec_devices_commit(struct dbio_recorder *rec, struct dbio_err *err)
+{
+        for (unsigned d = 0; d < rec->options.ndevices; d++) {
+                struct dbio_rec_device *device = &rec->devices[d];
+                uint64_t until = device->nsamples > 1 ? device->samples[device->nsamples - 1].number : 0;
+
+                if (until > rec->sealed)
+                        until = rec->sealed;
+                if (until > rec->end) /* the grid ends with the last op, which may have been */
+                        until = rec->end;
+                if (write_rows(rec, device, &device->course, rec->started_ns, until, err))
+                        return -1;
         }
         return 0;
 }
@@ -192,14 +203,15 @@ int dbio_rec_devices_write(struct dbio_recorder *rec, uint64_t started_ns, uint6
 
                 if (device->nsamples < 2)
                         continue;
-                struct load all = kernel_load(device, &device->samples[device->nsamples - 1]);
+                struct dbio_rec_load all = kernel_load(device, &device->samples[device->nsamples - 1]);
                 for (size_t i = 0; i < device->own_room; i++) {
                         all.own_ios += device->own_ios[i];
                         all.own_bytes += device->own_bytes[i];
                 }
                 if (foreign_share(&all) > rec->foreign_share)
                         rec->foreign_share = foreign_share(&all);
-                if (rec->phase->record && write_device(rec, device, (int64_t)started_ns, intervals, err))
+                struct dbio_rec_course course = {0}; /* again, now that the phase's start is known exactly */
+                if (rec->phase->record && write_rows(rec, device, &course, (int64_t)started_ns, intervals, err))
                         return -1;
         }
         return 0;

@@ -67,6 +67,19 @@ struct dbio_rec_sample {
         struct dbio_device_counters counters;
 };
 
+/* Since the first sample. */
+struct dbio_rec_load {
+        double kernel_ios, kernel_bytes, own_ios, own_bytes, busy_ms, queue_ms;
+};
+
+/* How far a device's rows are written. */
+struct dbio_rec_course {
+        uint64_t next;        /* interval */
+        struct dbio_rec_load sum;
+        double foreign;       /* ios so far */
+        size_t near;          /* sample at which to look on */
+};
+
 struct dbio_rec_device {
         const struct dbio_recorder_device *device;
         bool broken; /* has no counters */
@@ -74,6 +87,7 @@ struct dbio_rec_device {
         size_t nsamples, samples_room;
         double *own_ios, *own_bytes; /* an interval */
         size_t own_room;
+        struct dbio_rec_course course; /* of the commits while the phase runs */
 };
 
 struct dbio_rec_live {
@@ -110,6 +124,7 @@ struct dbio_recorder {
         struct dbio_rec_live *live;
         uint64_t unrecorded_ios, unrecorded_bytes; /* not yet added to the run */
         int64_t committed_ns;     /* CLOCK_MONOTONIC of the last commit */
+        int64_t started_ns;       /* likewise, of the phase's start as the ticks tell it: a little late */
         double foreign_share;
         uint64_t median_service_ns;
 };
@@ -119,7 +134,7 @@ bool dbio_rec_grow(struct dbio_recorder *rec, void *array, size_t *room, size_t 
 
 /* recorder_write.c: all inside one transaction of their own. */
 int dbio_rec_begin_phase(struct dbio_recorder *rec, struct dbio_err *err);
-int dbio_rec_commit(struct dbio_recorder *rec, uint64_t intervals, struct dbio_err *err);
+int dbio_rec_commit(struct dbio_recorder *rec, struct dbio_err *err);
 int dbio_rec_end_phase(struct dbio_recorder *rec, const struct dbio_phase_result *result, struct dbio_err *err);
 
 /* recorder_windows.c, inside end_phase's transaction. */
@@ -130,6 +145,8 @@ int dbio_rec_devices_open(struct dbio_recorder *rec);
 void dbio_rec_devices_sample(struct dbio_recorder *rec, uint64_t elapsed_ns);
 void dbio_rec_devices_add(struct dbio_recorder *rec, const struct dbio_rec_key *key, uint64_t number, uint64_t ios,
                           uint64_t bytes);
+/* Rows of the intervals that are closed, so that a killed run keeps them; the phase's end writes all of them anew. */
+int dbio_rec_devices_commit(struct dbio_recorder *rec, struct dbio_err *err);
 int dbio_rec_devices_write(struct dbio_recorder *rec, uint64_t started_ns, uint64_t intervals, struct dbio_err *err);
 void dbio_rec_devices_close(struct dbio_recorder *rec);
 

@@ -191,16 +191,16 @@ static int write_run(struct dbio_recorder *rec, struct dbio_err *err)
 }
 
 /* What has come since the last commit, within a transaction. */
-static int write_news(struct dbio_recorder *rec, uint64_t intervals, const struct codes *codes, struct dbio_err *err)
+static int write_news(struct dbio_recorder *rec, const struct codes *codes, struct dbio_err *err)
 {
-        uint64_t grid = intervals > rec->end ? intervals : rec->end;
-
         if (write_run(rec, err) || !rec->phase->record)
                 return rec->phase->record ? -1 : 0;
         if (dbio_db_run(rec->store, err, "UPDATE phase SET duration_ns = ? WHERE phase_id = ?", "ui",
-                        grid * rec->options.interval_ns, rec->phase_id))
+                        rec->end * rec->options.interval_ns, rec->phase_id))
                 return -1;
-        if (write_intervals(rec, grid, err) || write_parts(rec, err) || write_episodes(rec, err))
+        if (write_intervals(rec, rec->end, err) || write_parts(rec, err) || write_episodes(rec, err))
+                return -1;
+        if (dbio_rec_devices_commit(rec, err))
                 return -1;
         for (size_t k = 0; k < rec->nkeys; k++)
                 if (rec->keys[k]->dirty &&
@@ -218,11 +218,11 @@ static void forget_news(struct dbio_recorder *rec)
         rec->unrecorded_ios = rec->unrecorded_bytes = 0;
 }
 
-int dbio_rec_commit(struct dbio_recorder *rec, uint64_t intervals, struct dbio_err *err)
+int dbio_rec_commit(struct dbio_recorder *rec, struct dbio_err *err)
 {
         if (dbio_db_begin(rec->store, err))
                 return -1;
-        if (write_news(rec, intervals, &(struct codes){NULL, NULL, NULL}, err) || dbio_db_commit(rec->store, err)) {
+        if (write_news(rec, &(struct codes){NULL, NULL, NULL}, err) || dbio_db_commit(rec->store, err)) {
                 dbio_db_rollback(rec->store);
                 return -1;
         }
@@ -328,17 +328,17 @@ int dbio_rec_end_phase(struct dbio_recorder *rec, const struct dbio_phase_result
         codes.service = malloc(DBIO_HIST_CODE_MAX);
         codes.response = malloc(DBIO_HIST_CODE_MAX);
         codes.wait = malloc(DBIO_HIST_CODE_MAX);
-        if (intervals < rec->end)
-                intervals = rec->end;
+        if (intervals > rec->end)
+                rec->end = intervals;
         if (!codes.service || !codes.response || !codes.wait) {
                 dbio_err_set(err, DBIO_IO, "results: out of memory");
                 goto out;
         }
-        if (dbio_db_begin(rec->store, err) || write_news(rec, intervals, &codes, err) ||
-            dbio_rec_devices_write(rec, result->started_ns, intervals, err))
+        if (dbio_db_begin(rec->store, err) || write_news(rec, &codes, err) ||
+            dbio_rec_devices_write(rec, result->started_ns, rec->end, err))
                 goto out;
         if (rec->phase->record && (write_totals(rec, result, &codes, err) || write_result(rec, result, err) ||
-                                   (rec->windows && dbio_rec_write_windows(rec, result->duration_ns, intervals, err))))
+                                   (rec->windows && dbio_rec_write_windows(rec, result->duration_ns, rec->end, err))))
                 goto out;
         if (dbio_db_commit(rec->store, err))
                 goto out;
