@@ -17,11 +17,16 @@
 #define CHAIN_MAX 64u
 #define WHY_BYTES 512
 
+/* What SQLite keeps beside a database, under the name that symbolic links lead to. */
+static const char *const database_suffixes[] = {"", "-wal", "-shm", "-journal"};
+#define DATABASE_FILES (sizeof database_suffixes / sizeof *database_suffixes)
+
 struct guarding {
         const struct dbio_targets *targets;
         const struct dbio_target_spec *specs;
         struct dbio_guard_options *options;
-        struct dbio_target_file database; /* path NULL without one */
+        struct dbio_target_file database[DATABASE_FILES]; /* paths NULL without one */
+        char database_names[DATABASE_FILES][PATH_MAX];
         dev_t database_device;
         struct dbio_err *err;
 };
@@ -168,6 +173,14 @@ static int check_extents(const struct guarding *g, const struct dbio_target_spec
         return refuse(g, spec, path, why, "--prepare writes them");
 }
 
+static bool is_of_database(const struct guarding *g, const struct dbio_target_file *file)
+{
+        for (size_t i = 0; i < DATABASE_FILES; i++)
+                if (dbio_target_file_same(&g->database[i], file))
+                        return true;
+        return false;
+}
+
 static int check_file(struct guarding *g, const struct dbio_target_spec *spec, unsigned n)
 {
         static const char never[] = "such a file is never written, with any flag; take another";
@@ -175,8 +188,8 @@ static int check_file(struct guarding *g, const struct dbio_target_spec *spec, u
         char why[WHY_BYTES] = "";
         int others;
 
-        if (writes(g, n) && g->database.path && dbio_target_file_same(&g->database, file))
-                return refuse(g, spec, file->path, "it is the results database", never);
+        if ((writes(g, n) || file->missing) && is_of_database(g, file))
+                return refuse(g, spec, file->path, "it is the results database, or belongs to it", never);
         if (file->missing)
                 return 0;
         if (access(file->path, R_OK) != 0)
@@ -258,26 +271,32 @@ static int check_destroy_ids(const struct guarding *g)
         return 0;
 }
 
-/* Where the results database is or will be. */
-static void find_database(struct guarding *g, char *path)
+/* Where the results database and what belongs to it are or will be. */
+static void find_database(struct guarding *g)
 {
         struct dbio_file_facts facts;
+        char path[PATH_MAX], *slash;
         struct stat st;
-        char folder[PATH_MAX], *slash;
 
         if (!g->options->database)
                 return;
-        snprintf(path, PATH_MAX, "%s", g->options->database);
-        snprintf(folder, sizeof folder, "%s", path);
-        g->database = (struct dbio_target_file){.path = path, .missing = stat(path, &st) != 0};
-        if (g->database.missing) {
-                slash = strrchr(folder, '/');
-                strcpy(slash ? slash + 1 : folder, ".");
-        } else {
-                g->database.number = st.st_dev;
-                g->database.inode = st.st_ino;
+        if (!realpath(g->options->database, path))
+                snprintf(path, sizeof path, "%s", g->options->database);
+        for (size_t i = 0; i < DATABASE_FILES; i++) {
+                char *name = g->database_names[i];
+
+                snprintf(name, PATH_MAX, "%.*s%s", PATH_MAX - 16, path, database_suffixes[i]);
+                g->database[i] = (struct dbio_target_file){.path = name, .missing = stat(name, &st) != 0};
+                if (g->database[i].missing)
+                        continue;
+                g->database[i].number = st.st_dev;
+                g->database[i].inode = st.st_ino;
         }
-        if (dbio_file_facts_read(&facts, folder, false, NULL) == 0)
+        if (g->database[0].missing) {
+                slash = strrchr(path, '/');
+                strcpy(slash ? slash + 1 : path, ".");
+        }
+        if (dbio_file_facts_read(&facts, path, false, NULL) == 0)
                 g->database_device = facts.device;
 }
 
@@ -285,10 +304,9 @@ int dbio_guard_check(const struct dbio_targets *targets, const struct dbio_targe
                      struct dbio_guard_options *options, struct dbio_err *err)
 {
         struct guarding g = {.targets = targets, .specs = specs, .options = options, .err = err};
-        char database[PATH_MAX];
 
         options->capped = false;
-        find_database(&g, database);
+        find_database(&g);
         if (check_destroy_ids(&g) != 0)
                 return -1;
         for (unsigned i = 0; i < targets->nfiles; i++) {

@@ -86,15 +86,15 @@ static void keep_warning(void *user, const char *text)
 
 struct ask {
         const char *path;
-        bool reads, writes, allow_write, allow_busy, prepare;
+        bool reads, writes, allow_write, allow_busy, prepare, create;
         const char *destroy, *database;
 };
 
 static struct outcome guard(struct ask ask)
 {
-        const struct dbio_target_spec spec = {.name = "data", .unit = DBIO_SIZE_DEFAULT, .page = 8192,
-                                              .reads = ask.reads, .writes = ask.writes};
-        const struct dbio_target_options resolving = {.buffered = true, .prepare = ask.prepare};
+        const struct dbio_target_spec spec = {.name = "data", .unit = ask.create ? DBIO_SIZE_BYTES : DBIO_SIZE_DEFAULT,
+                                              .size_bytes = BYTES, .page = 8192, .reads = ask.reads, .writes = ask.writes};
+        const struct dbio_target_options resolving = {.buffered = true, .prepare = ask.prepare, .create = ask.create};
         struct outcome o = {0};
         struct dbio_guard_options options = {.allow_write = ask.allow_write, .allow_busy = ask.allow_busy,
                                              .prepare = ask.prepare, .destroy = &ask.destroy,
@@ -289,6 +289,14 @@ START_TEST(the_results_database_is_no_target)
         make_file("dbio.db", "", 0, 0);
         REFUSED("results database", "never", .path = "dbio.db", .writes = true, .allow_write = true,
                 .destroy = "dbio.db", .database = "./dbio.db");
+        /* What SQLite keeps beside it (sqlite.org/tempfiles.html), there or not, and named as symbolic links lead. */
+        make_file("dbio.db-wal", "", 0, 0);
+        ck_assert_int_eq(symlink("dbio.db", "link.db"), 0);
+        REFUSED("results database", "never", .path = "dbio.db-wal", .writes = true, .allow_write = true,
+                .database = "link.db");
+        REFUSED("results database", "never", .path = "dbio.db-journal", .writes = true, .create = true,
+                .database = "dbio.db");
+        REFUSED("results database", "never", .path = "new.db-shm", .reads = true, .create = true, .database = "new.db");
         /* Beside it on the same device: a warning, where the file system has one. */
         make_file("data", "", 0, 0);
         o = guard((struct ask){.path = "data", .writes = true, .allow_write = true, .database = "new.db"});
