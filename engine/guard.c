@@ -195,6 +195,8 @@ static int check_file(struct guarding *g, const struct dbio_target_spec *spec, u
         if (access(file->path, R_OK) != 0)
                 return dbio_err_set(g->err, DBIO_IO, "target %s: %s: %s", spec->name, file->path, strerror(errno));
         others = dbio_guard_open_elsewhere(file->path, why, sizeof why);
+        if (others < 0 && errno == EACCES && writes(g, n))
+                return refuse(g, spec, file->path, why, "only its owner or root may write it here");
         if (others < 0)
                 warn(g, "target %s: %s: %s", spec->name, file->path, why);
         if (writes(g, n)) {

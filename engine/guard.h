@@ -35,7 +35,8 @@ void dbio_guard_describe(const struct dbio_targets *targets, const struct dbio_t
  * is built on it; held by dm or md; opened exclusively. */
 bool dbio_guard_in_use(dev_t device, const char *path, char *why, size_t size);
 
-/* Whether another process has the file open, or the kernel (loop, swap). -1 where it cannot be asked. */
+/* Whether another process has the file open, or the kernel (loop, swap). -1 and errno where it cannot be asked: EACCES
+ * where only its owner may (fcntl(2), F_SETLEASE), EINVAL where the file system does not tell. */
 int dbio_guard_open_elsewhere(const char *path, char *why, size_t size);
 
 /* Whether the device holds a persistent reservation (SCSI, NVMe). -1 where it cannot be asked. */

@@ -155,8 +155,12 @@ int dbio_guard_open_elsewhere(const char *path, char *why, size_t size)
                 snprintf(why, size, "another process, or the kernel (loop, swap), has it open");
                 answer = 1;
         } else {
-                snprintf(why, size, "whether others have it open cannot be asked: %s", strerror(errno));
-                answer = -1;
+                int error = errno;
+
+                snprintf(why, size, "whether others have it open cannot be asked: %s", strerror(error));
+                close(fd);
+                errno = error;
+                return -1;
         }
         close(fd);
         return answer;
