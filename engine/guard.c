@@ -132,10 +132,15 @@ static int check_block_never(const struct guarding *g, const struct dbio_target_
 static int check_block(struct guarding *g, const struct dbio_target_spec *spec, const struct dbio_target_file *file)
 {
         char why[WHY_BYTES] = "";
+        struct dbio_device device;
 
         if (spec->writes) {
-                if (check_block_never(g, spec, file) != 0)
+                if (check_block_never(g, spec, file) != 0 || dbio_device_read(&device, file->device, g->err) != 0)
                         return -1;
+                if (device.read_only)
+                        return dbio_err_set(g->err, DBIO_IO, "target %s: %s is read-only, and the workload writes to it; "
+                                                             "`blockdev --setrw` where the device allows it",
+                                            spec->name, file->path);
                 if (!g->options->allow_write)
                         return refuse(g, spec, file->path, "the workload writes to this block device",
                                       "--allow-write allows it");
