@@ -234,6 +234,16 @@ static bool share_device(dev_t a, dev_t b, struct dbio_device *common)
         return false;
 }
 
+/* On RAM itself, or on a loop device over a file there. */
+static bool lies_in_ram(const struct dbio_file_facts *facts, const struct dbio_device *device)
+{
+        struct dbio_file_facts backing;
+
+        return facts->ram || device->ram ||
+               (device->backing_file[0] && dbio_file_facts_read(&backing, device->backing_file, false, NULL) == 0 &&
+                backing.ram);
+}
+
 static void warn_of_surroundings(const struct guarding *g, unsigned target)
 {
         unsigned first = g->targets->targets[target].first_file;
@@ -255,9 +265,10 @@ static void warn_of_surroundings(const struct guarding *g, unsigned target)
         }
         if (!file->block)
                 dbio_file_facts_read(&facts, folder, false, NULL);
+        memset(&device, 0, sizeof device);
         if (file->device)
                 dbio_device_read(&device, file->device, NULL);
-        if (facts.ram || (file->device && device.ram))
+        if (lies_in_ram(&facts, &device))
                 warn(g, "target %s lies in RAM (%s): its figures are not a disk's", g->specs[target].name,
                      facts.ram ? facts.filesystem : device.path);
 }
