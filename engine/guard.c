@@ -353,25 +353,44 @@ static void format_bytes(uint64_t bytes, char *text, size_t size)
         snprintf(text, size, unit && value != (uint64_t)value ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
-/* One file's line; returns the bytes. */
-static uint64_t describe_file(const struct dbio_targets *targets, unsigned n, const char *name, char *text, size_t size)
+/* What a run puts into one file: all of its range, or what is unwritten there. */
+static uint64_t bytes_to_write(const struct dbio_targets *targets, unsigned n, const struct dbio_target_spec *spec,
+                               bool prepare)
+{
+        const struct dbio_target_file *file = &targets->files[n];
+        const struct dbio_file *io = &targets->io_files[n];
+        struct dbio_extents extents = {0};
+        int fd;
+
+        if (!file->path || spec->writes || file->missing)
+                return file->path ? io->size : 0;
+        if (!prepare || file->block || (fd = open(file->path, O_RDONLY | O_CLOEXEC)) < 0)
+                return 0;
+        if (dbio_extents_walk(fd, io->base, io->base + io->size, NULL, NULL, &extents) != 0)
+                extents.unwritten_bytes = 0;
+        close(fd);
+        return extents.unwritten_bytes;
+}
+
+static void describe_file(const struct dbio_targets *targets, unsigned n, const char *name, uint64_t bytes, char *text,
+                          size_t size)
 {
         const struct dbio_target_file *file = &targets->files[n];
         const struct dbio_file *io = &targets->io_files[n];
         struct dbio_device device = {0};
         char span[32], capacity[32] = "size unknown";
 
-        format_bytes(io->size, span, sizeof span);
+        format_bytes(bytes, span, sizeof span);
         if (file->device && dbio_device_read(&device, file->device, NULL) == 0)
                 format_bytes(device.size_bytes, capacity, sizeof capacity);
-        snprintf(text, size, "target %s: writes to bytes %" PRIu64 " to %" PRIu64 " (%s) of %s%s; %s%s, model %s, %s, "
-                 "serial %s", name, io->base, io->base + io->size, span, file->path, file->missing ? " (to be made)" : "",
-                 file->block ? "" : "on ", device.path[0] ? device.path : "no device",
-                 device.model[0] ? device.model : "unknown", capacity, device.serial[0] ? device.serial : "unknown");
-        return io->size;
+        snprintf(text, size, "target %s: writes to %sbytes %" PRIu64 " to %" PRIu64 " (%s) of %s%s; %s%s, model %s, %s, "
+                 "serial %s", name, bytes < io->size ? "what is unwritten in " : "", io->base, io->base + io->size, span,
+                 file->path, file->missing ? " (to be made)" : "", file->block ? "" : "on ",
+                 device.path[0] ? device.path : "no device", device.model[0] ? device.model : "unknown", capacity,
+                 device.serial[0] ? device.serial : "unknown");
 }
 
-void dbio_guard_describe(const struct dbio_targets *targets, const struct dbio_target_spec *specs,
+void dbio_guard_describe(const struct dbio_targets *targets, const struct dbio_target_spec *specs, bool prepare,
                          void (*line)(void *user, const char *text), void *user)
 {
         char text[1024], span[32];
@@ -380,11 +399,13 @@ void dbio_guard_describe(const struct dbio_targets *targets, const struct dbio_t
 
         for (unsigned i = 0; i < targets->nfiles; i++) {
                 const struct dbio_target_spec *spec = &specs[targets->io_files[i].target];
+                uint64_t bytes = bytes_to_write(targets, i, spec, prepare);
 
-                if (!targets->files[i].path || (!spec->writes && !targets->files[i].missing))
+                if (bytes == 0)
                         continue;
-                sum += describe_file(targets, i, spec->name, text, sizeof text);
+                sum += bytes;
                 nr++;
+                describe_file(targets, i, spec->name, bytes, text, sizeof text);
                 line(user, text);
         }
         format_bytes(sum, span, sizeof span);

@@ -25,8 +25,9 @@ struct dbio_guard_options {
 int dbio_guard_check(const struct dbio_targets *targets, const struct dbio_target_spec *specs,
                      struct dbio_guard_options *options, struct dbio_err *err);
 
-/* What a run may write, one line a file or part of a device: bytes, model, size, serial; more than one: their sum. */
-void dbio_guard_describe(const struct dbio_targets *targets, const struct dbio_target_spec *specs,
+/* What a run may write, one line a file or part of a device: bytes, model, size, serial; more than one: their sum.
+ * With prepare, also what is filled in files that are only read. */
+void dbio_guard_describe(const struct dbio_targets *targets, const struct dbio_target_spec *specs, bool prepare,
                          void (*line)(void *user, const char *text), void *user);
 
 /* The parts; each fills why (size bytes) with the reason in words. */

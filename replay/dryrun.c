@@ -41,7 +41,8 @@ int dbio_session_describe(struct dbio_session *session, FILE *out, struct dbio_e
                 options.backend->name, session->engine_why);
         fprintf(out, "TARGETS that would be written\n");
         if (!session->simulated && session->nbindings)
-                dbio_guard_describe(&session->targets, session->demand.specs, print_line, out);
+                dbio_guard_describe(&session->targets, session->demand.specs,
+                                    dbio_cmdline_has(session->line, DBIO_OPT_PREPARE), print_line, out);
         /* Nothing is opened: the null engine asks for the same memory. */
         options.backend = dbio_backend_find("null");
         options.sim = NULL;

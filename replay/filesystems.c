@@ -74,7 +74,7 @@ static int guard(const struct dbio_cmdline *line, const char *path, struct dbio_
                 dbio_err_set(err, DBIO_USAGE, "--make-filesystems %s: one device or image is right", path);
         else if (!dbio_targets_resolve(&targets, &spec, 1, &binding, 1, &resolve, err) &&
                  !dbio_guard_check(&targets, &spec, &options, err)) {
-                dbio_guard_describe(&targets, &spec, tell, NULL);
+                dbio_guard_describe(&targets, &spec, false, tell, NULL);
                 code = 0;
         }
         dbio_targets_close(&targets);

@@ -269,7 +269,7 @@ int dbio_session_open(struct dbio_session *session, const char *source, const st
         if (dry)
                 return 0;
         if (!session->simulated && !options.null_engine)
-                dbio_guard_describe(&session->targets, session->demand.specs, tell, NULL);
+                dbio_guard_describe(&session->targets, session->demand.specs, options.prepare, tell, NULL);
         if (!session->simulated && !options.null_engine && dbio_targets_open(&session->targets, session->demand.specs, &options, err))
                 goto fail;
         if (!strcmp(value(line, DBIO_OPT_ENGINE), "auto") && !session->simulated && choose_engine(session, err))

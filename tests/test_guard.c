@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/blkpg.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <sched.h>
 #include <string.h>
@@ -262,6 +263,39 @@ START_TEST(a_file_open_elsewhere_is_never_written)
 }
 END_TEST
 
+/* fcntl(2), F_SETLEASE: only its owner, or who has CAP_LEASE, may ask; a file of another's is not written on trust. */
+START_TEST(a_file_that_cannot_be_asked_about_is_not_written)
+{
+        pid_t child;
+        int status;
+
+        if (geteuid() != 0)
+                skip_test("needs root, to become somebody else");
+        enter();
+        make_file("roots", "", 0, 0);
+        ck_assert_int_eq(chmod("roots", 0666), 0);
+        ck_assert_int_eq(chmod(folder, 0755), 0);
+        child = fork();
+        if (child == 0) {
+                char here[PATH_MAX];
+
+                if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0 || !realpath(".", here))
+                        _exit(77);
+                struct outcome w = guard((struct ask){.path = "roots", .writes = true, .allow_write = true});
+                struct outcome r = guard((struct ask){.path = "roots", .reads = true});
+                _exit(w.code == DBIO_REFUSED && strstr(w.message, "its owner or root") && r.code == 0 &&
+                                      strstr(r.warnings, "cannot be asked")
+                              ? 0 : 1);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        leave();
+        ck_assert(WIFEXITED(status));
+        if (WEXITSTATUS(status) == 77)
+                skip_test("the build folder is closed to others");
+        ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
 START_TEST(sparse_files_are_not_read)
 {
         struct outcome o;
@@ -447,6 +481,23 @@ START_TEST(a_disk_is_in_use_through_its_partitions)
 }
 END_TEST
 
+START_TEST(a_device_that_cannot_be_written_is_not_tried)
+{
+        char path[64];
+        struct outcome o;
+        int fd = loop_attach(8 * MIB, 512, 0, path), on = 1, off = 0;
+
+        if (fd < 0)
+                skip_test("no loop device for this user");
+        ck_assert_int_eq(ioctl(fd, BLKROSET, &on), 0);
+        o = guard((struct ask){.path = path, .writes = true, .allow_write = true});
+        ck_assert_int_eq(ioctl(fd, BLKROSET, &off), 0); /* it would outlive the file */
+        close(fd);
+        ck_assert_int_eq(o.code, DBIO_IO);
+        ck_assert_msg(strstr(o.message, "read-only"), "%s", o.message);
+}
+END_TEST
+
 static void keep_line(void *user, const char *text)
 {
         snprintf(user, 1024, "%s", text);
@@ -465,7 +516,7 @@ START_TEST(what_will_be_written_is_described)
         make_file("a", "", 0, 0);
         ck_assert_int_eq(dbio_binding_parse(&binding, "log=a@1MiB", NULL), 0);
         ck_assert_int_eq(dbio_targets_resolve(&targets, &spec, 1, &binding, 1, &resolving, NULL), 0);
-        dbio_guard_describe(&targets, &spec, keep_line, line);
+        dbio_guard_describe(&targets, &spec, false, keep_line, line);
         ck_assert_msg(strstr(line, "target log") && strstr(line, "bytes 1048576 to 3145728 (2 MiB) of a"), "%s", line);
         ck_assert_ptr_nonnull(strstr(line, "serial"));
         dbio_targets_close(&targets);
@@ -474,9 +525,42 @@ START_TEST(what_will_be_written_is_described)
 }
 END_TEST
 
+START_TEST(what_will_be_prepared_is_described)
+{
+        const struct dbio_target_spec spec = {.name = "data", .unit = DBIO_SIZE_DEFAULT, .page = 8192, .reads = true};
+        const struct dbio_target_options resolving = {.buffered = true, .prepare = true};
+        struct dbio_targets targets;
+        struct dbio_binding binding;
+        struct dbio_extents extents;
+        char line[1024] = "";
+        int fd;
+
+        enter();
+        make_file("a", "", 0, 0);
+        fd = open("a", O_RDWR | O_CLOEXEC);
+        if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, MIB, MIB) != 0 ||
+            dbio_extents_walk(fd, 0, BYTES, NULL, NULL, &extents) != 0) {
+                leave();
+                skip_test("holes cannot be made or asked for here");
+        }
+        close(fd);
+        ck_assert_int_eq(dbio_binding_parse(&binding, "data=a", NULL), 0);
+        ck_assert_int_eq(dbio_targets_resolve(&targets, &spec, 1, &binding, 1, &resolving, NULL), 0);
+        dbio_guard_describe(&targets, &spec, false, keep_line, line);
+        ck_assert_str_eq(line, "");
+        dbio_guard_describe(&targets, &spec, true, keep_line, line);
+        ck_assert_msg(strstr(line, "what is unwritten in bytes 0 to 4194304 (1 MiB) of a"), "%s", line);
+        dbio_targets_close(&targets);
+        dbio_binding_release(&binding);
+        leave();
+}
+END_TEST
+
 TEST_MAIN("guard", a_foreign_file_needs_allow_write, database_files_need_destroy,
           file_systems_and_partition_tables_need_destroy, destroy_must_name_something_bound,
-          a_file_open_elsewhere_is_never_written, sparse_files_are_not_read, the_results_database_is_no_target,
+          a_file_open_elsewhere_is_never_written, a_file_that_cannot_be_asked_about_is_not_written,
+          sparse_files_are_not_read, the_results_database_is_no_target, a_device_that_cannot_be_written_is_not_tried,
           targets_in_memory_are_told, devices_need_allow_write_and_blankness,
           a_device_opened_exclusively_is_never_written, mounted_devices_are_never_written,
-          a_disk_is_in_use_through_its_partitions, what_will_be_written_is_described)
+          a_disk_is_in_use_through_its_partitions, what_will_be_written_is_described,
+          what_will_be_prepared_is_described)
