@@ -1,6 +1,9 @@
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine/near.h"
 #include "replay/command.h"
@@ -56,10 +59,23 @@ static int run(int argc, char **argv, struct dbio_err *err)
         return code;
 }
 
+/* Where 0, 1 or 2 came closed, the next file opened would get its number, and what is printed would go into a target. */
+static void hold_standard_files(void)
+{
+        int fd;
+
+        do {
+                fd = open("/dev/null", O_RDONLY);
+        } while (fd >= 0 && fd <= STDERR_FILENO);
+        if (fd > STDERR_FILENO)
+                close(fd);
+}
+
 int main(int argc, char **argv)
 {
         struct dbio_err err = {0};
 
+        hold_standard_files();
         /* A reader that goes away (`dbio show | head`) is an error of writing, which is looked at below. */
         signal(SIGPIPE, SIG_IGN);
         int code = run(argc, argv, &err);
