@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -83,7 +84,12 @@ int main(int argc, char **argv)
                 dbio_error_print(&err);
                 code = (int)err.code;
         }
-        if (fflush(stdout) && code == DBIO_OK)
+        struct stat st;
+        bool pipe = !fstat(STDOUT_FILENO, &st) && S_ISFIFO(st.st_mode), lost = fflush(stdout) != 0;
+        if ((lost || (ferror(stdout) && !pipe)) && code == DBIO_OK) {
+                if (!pipe)
+                        fputs("dbio: error: what was printed could not be written whole\n", stderr);
                 code = DBIO_IO;
+        }
         return code;
 }
