@@ -8,6 +8,7 @@
 
 #include "engine/near.h"
 #include "replay/command.h"
+#include "replay/session.h"
 
 void dbio_error_print(const struct dbio_err *err)
 {
@@ -82,7 +83,7 @@ int main(int argc, char **argv)
         int code = run(argc, argv, &err);
         if (code < 0) {
                 dbio_error_print(&err);
-                code = (int)err.code;
+                code = dbio_interrupt_signal() ? 128 + dbio_interrupt_signal() : (int)err.code;
         }
         struct stat st;
         bool pipe = !fstat(STDOUT_FILENO, &st) && S_ISFIFO(st.st_mode), lost = fflush(stdout) != 0;
