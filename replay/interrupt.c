@@ -18,11 +18,13 @@ static void handle(int number)
 
 void dbio_interrupt_watch(void)
 {
-        struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+        struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART}, before;
 
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
-        sigaction(SIGHUP, &action, NULL);
+        sigaction(SIGHUP, &action, &before);
+        if (before.sa_handler == SIG_IGN) /* nohup */
+                sigaction(SIGHUP, &before, NULL);
 }
 
 int dbio_interrupt_signal(void)
