@@ -88,17 +88,6 @@ static int show_set(struct dbio_session *session, const struct dbio_cmdline *lin
         return code;
 }
 
-/* Who looks at the device next should know. */
-static void tell_written_devices(const struct dbio_session *session)
-{
-        const struct dbio_targets *targets = &session->targets;
-
-        for (unsigned i = 0; i < targets->nfiles; i++)
-                if (targets->files[i].block && !targets->files[i].shares_fd &&
-                    session->demand.specs[targets->io_files[i].target].writes)
-                        fprintf(stderr, "%s now holds dbio data\n", targets->files[i].path);
-}
-
 static int repeat_all(struct dbio_session *session, const struct dbio_cmdline *line, uint64_t repetitions,
                       struct dbio_err *err)
 {
@@ -113,7 +102,6 @@ static int repeat_all(struct dbio_session *session, const struct dbio_cmdline *l
         }
         if (!run_id)
                 return code;
-        tell_written_devices(session);
         struct dbio_err why = {0};
         if (show_set(session, line, set_id, &why) && code >= 0) {
                 *err = why;

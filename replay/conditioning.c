@@ -31,6 +31,7 @@ static int condition(struct dbio_session *session, unsigned target, char *note, 
                 return 0;
         }
         dbio_progress_init(&progress, dbio_cmdline_has(session->line, DBIO_OPT_QUIET), 1);
+        session->begun = true;
         if (dbio_precondition_run(&session->targets, target, &spec->precondition, &options, &rounds, &steady, err))
                 return -1;
         if (!spec->precondition.until_steady)

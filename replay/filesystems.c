@@ -168,6 +168,7 @@ static int make(const struct dbio_filesystems *filesystems, unsigned which, stru
 int dbio_filesystems_make(struct dbio_filesystems *filesystems, unsigned which, struct dbio_err *err)
 {
         unmount(filesystems);
+        filesystems->made = true;
         if (make(filesystems, which, err))
                 return -1;
         if (!mount(filesystems->device, filesystems->mount, kinds[which].type, MS_NOATIME, NULL)) {
@@ -186,6 +187,8 @@ void dbio_filesystems_close(struct dbio_filesystems *filesystems)
         unmount(filesystems);
         if (filesystems->mount[0])
                 rmdir(filesystems->mount);
+        if (filesystems->made && filesystems->loop < 0)
+                fprintf(stderr, "%s now holds dbio data\n", filesystems->device);
         if (filesystems->device[0] && filesystems->loop >= 0)
                 close(filesystems->loop);
         *filesystems = (struct dbio_filesystems){.loop = -1};

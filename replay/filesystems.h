@@ -16,7 +16,7 @@ struct dbio_filesystems {
         char device[4096]; /* that is formatted; of an image its loop device */
         char mount[64];    /* where; made by open, removed by close */
         int loop;          /* fd, -1 = none; the kernel detaches it when it is closed */
-        bool mounted;
+        bool mounted, made; /* made: the device has been formatted */
 };
 
 /* Asks the guards whether the device or image may be overwritten, says what will be written, and gets ready. Needs
@@ -25,7 +25,8 @@ int dbio_filesystems_open(struct dbio_filesystems *filesystems, const struct dbi
 /* Makes and mounts one in place of the one before. 1; 0 where this kernel does not mount it, which is said on stderr.
  */
 int dbio_filesystems_make(struct dbio_filesystems *filesystems, unsigned which, struct dbio_err *err);
-/* Accepts what open left after a failure, and a zeroed one that was never opened. */
+/* Accepts what open left after a failure, and a zeroed one that was never opened. Says it of a device that it now holds
+ * dbio's data. */
 void dbio_filesystems_close(struct dbio_filesystems *filesystems);
 
 #endif

@@ -202,6 +202,7 @@ int dbio_session_repeat(struct dbio_session *session, const char *label, unsigne
                 return -1;
         }
         *run_id = repeat.run_id;
+        session->begun = true;
         for (unsigned i = 0; !code && i < session->schedule->nphases && !repeat.stopped && !repeat.failed; i++)
                 code = run_phase(&repeat, i);
         if (!code && !dbio_interrupt_signal()) {

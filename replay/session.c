@@ -287,9 +287,30 @@ fail:
         return -1;
 }
 
+/* Who looks at a device next should know. */
+static void tell_written_devices(const struct dbio_session *session)
+{
+        const struct dbio_targets *targets = &session->targets;
+
+        for (unsigned i = 0; session->begun && i < targets->nfiles; i++) {
+                bool first = true, written = false;
+
+                for (unsigned k = 0; k < targets->nfiles; k++) {
+                        if (!targets->files[k].block || targets->files[k].device != targets->files[i].device)
+                                continue;
+                        first = first && k >= i;
+                        written = written || session->demand.specs[targets->io_files[k].target].writes;
+                }
+                if (targets->files[i].block && first && written)
+                        fprintf(stderr, "%s now holds dbio data\n", targets->files[i].path);
+        }
+}
+
 void dbio_session_close(struct dbio_session *session)
 {
         struct dbio_err err = {0};
+
+        tell_written_devices(session);
 
         if (dbio_opslog_close(session->options.opslog, &err))
                 fprintf(stderr, "warning: %s\n", err.message);

@@ -35,6 +35,7 @@ struct dbio_session {
         bool watched;              /* --stop-if was given */
         struct dbio_stop_if stop_if;
         char **notes;              /* one a target, for `show`; NULL = none */
+        bool begun;                /* targets may have been written by a run or by preconditioning */
 };
 
 /* What one open wants besides the command line: a study's cell, or nothing. */
@@ -46,7 +47,8 @@ struct dbio_session_extra {
 };
 
 /* Loads, binds, asks the guards, makes and opens the targets, compiles, opens the database. With --dry-run nothing is
- * made or opened for writing and no database is touched. On failure everything is released. */
+ * made or opened for writing and no database is touched. On failure everything is released. Closing says which devices
+ * now hold dbio's data. */
 int dbio_session_open(struct dbio_session *session, const char *source, const struct dbio_cmdline *line,
                       const struct dbio_session_extra *extra, struct dbio_err *err);
 void dbio_session_close(struct dbio_session *session);
