@@ -35,30 +35,6 @@ bool dbio_file_is_own(const char *path)
         return access(sidecar, F_OK) == 0;
 }
 
-static int mark_own(const char *path, struct dbio_err *err)
-{
-        char sidecar[PATH_MAX];
-        int fd;
-
-        if (setxattr(path, MARK, "1", 1, 0) == 0)
-                return 0;
-        sidecar_of(path, sidecar);
-        fd = open(sidecar, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
-        if (fd < 0)
-                return dbio_err_set(err, DBIO_IO, "%s: %s", sidecar, strerror(errno));
-        close(fd);
-        return 0;
-}
-
-static void remove_made(const char *path)
-{
-        char sidecar[PATH_MAX];
-
-        unlink(path);
-        sidecar_of(path, sidecar);
-        unlink(sidecar);
-}
-
 uint64_t dbio_target_reserve(uint64_t filesystem_bytes)
 {
         uint64_t share = filesystem_bytes / 20, most = (uint64_t)10 << 30;
@@ -88,7 +64,36 @@ struct growing {
         const char *path;
         int fd;
         uint64_t end, done;
+        bool sidecar; /* it has been made, too */
 };
+
+static int mark_own(struct growing *file, struct dbio_err *err)
+{
+        char sidecar[PATH_MAX];
+        int fd;
+
+        if (fsetxattr(file->fd, MARK, "1", 1, 0) == 0)
+                return 0;
+        sidecar_of(file->path, sidecar);
+        fd = open(sidecar, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+        if (fd < 0 && errno != EEXIST)
+                return dbio_err_set(err, DBIO_IO, "%s: %s", sidecar, strerror(errno));
+        if (fd >= 0) {
+                file->sidecar = true;
+                close(fd);
+        }
+        return 0;
+}
+
+static void remove_made(const struct growing *file)
+{
+        char sidecar[PATH_MAX];
+
+        unlink(file->path);
+        sidecar_of(file->path, sidecar);
+        if (file->sidecar)
+                unlink(sidecar);
+}
 
 /* What writing goes through: a buffer of fresh random bytes a block, so that nothing compresses or repeats. */
 struct filler {
@@ -163,7 +168,7 @@ static int start(struct growing *file, bool buffered, struct dbio_err *err)
         if (file->fd < 0)
                 return dbio_err_set(err, DBIO_IO, "%s: %s", file->path, strerror(errno));
         set_direct(file->fd, buffered);
-        return mark_own(file->path, err);
+        return mark_own(file, err);
 }
 
 /* Room for all of them, each on its own file system. */
@@ -272,7 +277,7 @@ static int make_files(struct growing *files, unsigned n, const struct dbio_targe
                         continue;
                 close(files[i].fd);
                 if (code != 0)
-                        remove_made(files[i].path);
+                        remove_made(&files[i]);
         }
         return code;
 }
@@ -302,7 +307,7 @@ int dbio_target_create(struct dbio_targets *targets, unsigned index, const struc
         }
         code = make_files(files, n, spec, bytes, options, err);
         if (code == 0 && scratch[0])
-                remove_made(scratch);
+                remove_made(&files[n - 1]);
         for (unsigned i = target->first_file; code == 0 && i < target->first_file + target->geometry.nfiles; i++)
                 if (targets->files[i].missing)
                         now_exists(targets, i);
