@@ -397,6 +397,9 @@ static int check_opened(const struct dbio_targets *targets, unsigned n, bool buf
         if (file->block && (!S_ISBLK(st.st_mode) || ioctl(io->fd, BLKGETSIZE64, &size) != 0 ||
                             ioctl(io->fd, BLKSSZGET, &sector) != 0))
                 return dbio_err_set(err, DBIO_IO, "%s is no block device any more", file->path);
+        /* The guards looked at what was there when it was resolved. */
+        if (file->block ? st.st_rdev != file->device : st.st_dev != file->number || st.st_ino != file->inode)
+                return dbio_err_set(err, DBIO_IO, "%s has become another file or device meanwhile", file->path);
         if (!file->block) {
                 struct dbio_file_facts facts;
 
@@ -451,6 +454,8 @@ static int open_file(struct dbio_targets *targets, const struct dbio_target_spec
 int dbio_targets_open(struct dbio_targets *targets, const struct dbio_target_spec *specs,
                       const struct dbio_target_options *options, struct dbio_err *err)
 {
+        if (dbio_targets_check_room(targets, specs, options, err) != 0)
+                return -1;
         for (unsigned i = 0; i < targets->n; i++) {
                 if (options->create && dbio_target_create(targets, i, &specs[i], options, err) != 0)
                         return -1;

@@ -118,9 +118,12 @@ bool dbio_target_file_same(const struct dbio_target_file *a, const struct dbio_t
 /* Whether dbio made this file: extended attribute user.dbio, else a sidecar FILE.dbio. */
 bool dbio_file_is_own(const char *path);
 
-/* For dbio_targets_open (target_make.c): writes every byte of a target's missing files, in the order of its layout
- * (`grow`, `interleave`), and every unwritten byte of its existing ones. DBIO_IO; DBIO_REFUSED where less than 5 % or
- * 10 GiB (the smaller of the two) of the file system would stay free. */
+/* For dbio_targets_open (target_make.c): DBIO_REFUSED where all that it is to make and to fill would leave less than 5 %
+ * or 10 GiB (the smaller of the two) of a file system free; asked before the first byte is written. */
+int dbio_targets_check_room(const struct dbio_targets *targets, const struct dbio_target_spec *specs,
+                            const struct dbio_target_options *options, struct dbio_err *err);
+/* Writes every byte of a target's missing files, in the order of its layout (`grow`, `interleave`), and every unwritten
+ * byte of its existing ones. DBIO_IO. */
 int dbio_target_create(struct dbio_targets *targets, unsigned target, const struct dbio_target_spec *spec,
                        const struct dbio_target_options *options, struct dbio_err *err);
 int dbio_target_prepare(struct dbio_targets *targets, unsigned target, const struct dbio_target_options *options,

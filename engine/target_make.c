@@ -35,28 +35,12 @@ bool dbio_file_is_own(const char *path)
         return access(sidecar, F_OK) == 0;
 }
 
+
 uint64_t dbio_target_reserve(uint64_t filesystem_bytes)
 {
         uint64_t share = filesystem_bytes / 20, most = (uint64_t)10 << 30;
 
         return share < most ? share : most;
-}
-
-/* need: bytes that are to come on the file system of the existing file. */
-static int check_room(const char *path, int fd, uint64_t need, struct dbio_err *err)
-{
-        struct statvfs fs;
-        uint64_t left, reserve;
-
-        if (fstatvfs(fd, &fs) != 0)
-                return dbio_err_set(err, DBIO_IO, "%s: %s", path, strerror(errno));
-        left = (uint64_t)fs.f_bavail * fs.f_frsize;
-        reserve = dbio_target_reserve((uint64_t)fs.f_blocks * fs.f_frsize);
-        if (need + reserve <= left)
-                return 0;
-        return dbio_err_set(err, DBIO_REFUSED, "%s: %" PRIu64 " MiB are to be written and %" PRIu64 " MiB must stay free, "
-                            "but only %" PRIu64 " MiB are: smaller targets, or another file system", path, need >> 20,
-                            reserve >> 20, left >> 20);
 }
 
 /* A file that grows. */
@@ -171,24 +155,6 @@ static int start(struct growing *file, bool buffered, struct dbio_err *err)
         return mark_own(file, err);
 }
 
-/* Room for all of them, each on its own file system. */
-static int check_room_for_all(const struct growing *files, unsigned n, struct dbio_err *err)
-{
-        for (unsigned i = 0; i < n; i++) {
-                struct stat self, other;
-                uint64_t need = 0;
-
-                if (fstat(files[i].fd, &self) != 0)
-                        return dbio_err_set(err, DBIO_IO, "%s: %s", files[i].path, strerror(errno));
-                for (unsigned k = 0; k < n; k++)
-                        if (fstat(files[k].fd, &other) == 0 && other.st_dev == self.st_dev)
-                                need += files[k].end;
-                if (check_room(files[i].path, files[i].fd, need, err) != 0)
-                        return -1;
-        }
-        return 0;
-}
-
 static int step(struct growing *file, uint64_t bytes, struct filler *filler)
 {
         if (bytes > file->end - file->done)
@@ -237,6 +203,97 @@ static uint64_t end_of(const struct dbio_targets *targets, unsigned n)
         return end;
 }
 
+/* Whether a missing file is made beside a neighbour: see dbio_target_create. */
+static bool has_neighbour(const struct dbio_targets *targets, unsigned target, const struct dbio_target_spec *spec)
+{
+        const struct dbio_target *t = &targets->targets[target];
+        unsigned missing = 0;
+
+        for (unsigned i = t->first_file; i < t->first_file + t->geometry.nfiles; i++)
+                missing += targets->files[i].missing;
+        return missing == 1 && spec->layout.interleave;
+}
+
+/* What making or filling a file takes of its file system; 0 where that was counted with an earlier target's. */
+static uint64_t bytes_to_come(const struct dbio_targets *targets, const struct dbio_target_spec *specs, unsigned n,
+                              const struct dbio_target_options *options)
+{
+        const struct dbio_target_file *file = &targets->files[n];
+        unsigned target = targets->io_files[n].target;
+        struct stat st;
+
+        if (!file->path || file->block)
+                return 0;
+        for (unsigned k = 0; k < n; k++)
+                if (dbio_target_file_same(&targets->files[k], file))
+                        return 0;
+        if (file->missing)
+                return end_of(targets, n) * (has_neighbour(targets, target, &specs[target]) ? 2 : 1);
+        if (!options->prepare || stat(file->path, &st) != 0 || st.st_size <= st.st_blocks * 512)
+                return 0;
+        return (uint64_t)(st.st_size - st.st_blocks * 512);
+}
+
+/* Where a file is or will be; its number, and how much is there. */
+static int look_at_filesystem(const struct dbio_target_file *file, dev_t *number, struct statvfs *fs)
+{
+        char place[PATH_MAX], *slash;
+        struct stat st;
+
+        snprintf(place, sizeof place, "%s", file->path);
+        slash = strrchr(place, '/');
+        if (file->missing)
+                strcpy(slash ? slash + 1 : place, ".");
+        if (stat(place, &st) != 0 || statvfs(place, fs) != 0)
+                return -1;
+        *number = st.st_dev;
+        return 0;
+}
+
+struct coming {
+        uint64_t bytes;
+        dev_t number; /* of the file system */
+        uint64_t left, reserve;
+};
+
+static int look_at_all(const struct dbio_targets *targets, const struct dbio_target_spec *specs,
+                       const struct dbio_target_options *options, struct coming *coming, struct dbio_err *err)
+{
+        struct statvfs fs;
+
+        for (unsigned i = 0; i < targets->nfiles; i++) {
+                coming[i].bytes = bytes_to_come(targets, specs, i, options);
+                if (coming[i].bytes == 0)
+                        continue;
+                if (look_at_filesystem(&targets->files[i], &coming[i].number, &fs) != 0)
+                        return dbio_err_set(err, DBIO_IO, "%s: %s", targets->files[i].path, strerror(errno));
+                coming[i].left = (uint64_t)fs.f_bavail * fs.f_frsize;
+                coming[i].reserve = dbio_target_reserve((uint64_t)fs.f_blocks * fs.f_frsize);
+        }
+        return 0;
+}
+
+int dbio_targets_check_room(const struct dbio_targets *targets, const struct dbio_target_spec *specs,
+                            const struct dbio_target_options *options, struct dbio_err *err)
+{
+        struct coming *coming = calloc(targets->nfiles + 1, sizeof *coming);
+        int code = coming ? look_at_all(targets, specs, options, coming, err) : dbio_err_set(err, DBIO_IO, "out of memory");
+
+        for (unsigned i = 0; code == 0 && i < targets->nfiles; i++) {
+                uint64_t need = 0;
+
+                for (unsigned k = 0; coming[i].bytes && k < targets->nfiles; k++)
+                        need += coming[k].number == coming[i].number ? coming[k].bytes : 0;
+                if (need && need + coming[i].reserve > coming[i].left)
+                        code = dbio_err_set(err, DBIO_REFUSED, "%s: %" PRIu64 " MiB are to be written there and %" PRIu64
+                                            " MiB must stay free, but only %" PRIu64 " MiB are: smaller targets, or another "
+                                            "file system", targets->files[i].path, need >> 20, coming[i].reserve >> 20,
+                                            coming[i].left >> 20);
+        }
+        free(coming);
+        return code;
+}
+
 static void now_exists(struct dbio_targets *targets, unsigned n)
 {
         struct dbio_target_file *file = &targets->files[n];
@@ -268,8 +325,6 @@ static int make_files(struct growing *files, unsigned n, const struct dbio_targe
         for (unsigned i = 0; i < n && code == 0; i++)
                 code = start(&files[i], options->buffered, err);
         if (code == 0)
-                code = check_room_for_all(files, n, err);
-        if (code == 0)
                 code = grow_all(files, n, &spec->layout, &filler);
         free(filler.buffer);
         for (unsigned i = 0; i < n; i++) {
@@ -300,7 +355,7 @@ int dbio_target_create(struct dbio_targets *targets, unsigned index, const struc
         }
         if (n == 0)
                 goto out;
-        if (n == 1 && spec->layout.interleave) { /* somebody else's file grows beside it and goes again */
+        if (has_neighbour(targets, index, spec)) { /* somebody else's file grows beside it and goes again */
                 snprintf(scratch, sizeof scratch, "%.*s.neighbour", PATH_MAX - 16, files[0].path);
                 files[n] = (struct growing){.path = scratch, .fd = -1, .end = files[0].end};
                 bytes += files[n++].end;
@@ -349,11 +404,6 @@ static int prepare_file(const struct dbio_file *io, const char *path, const stru
         }
         if (extents.unwritten_bytes == 0)
                 goto out;
-        if (st.st_size > st.st_blocks * 512 &&
-            check_room(path, p.fd, (uint64_t)(st.st_size - st.st_blocks * 512), err) != 0) {
-                code = -1;
-                goto out;
-        }
         snprintf(what, sizeof what, "preparing %.255s", path);
         code = filler_init(&p.filler, options, what, extents.unwritten_bytes, err);
         if (code != 0)

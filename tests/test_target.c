@@ -496,6 +496,54 @@ START_TEST(create_leaves_room)
 }
 END_TEST
 
+/* Each fits alone; a refusal changes nothing, so the first is not made either. */
+START_TEST(create_leaves_room_for_all_targets_at_once)
+{
+        struct dbio_target_spec specs[] = {{.name = "data", .unit = DBIO_SIZE_BYTES, .size_bytes = 2 * GIB},
+                                           {.name = "log", .unit = DBIO_SIZE_BYTES}};
+        struct dbio_file_facts facts;
+        atomic_int stop = 1; /* should it begin, it ends at once */
+        uint64_t reserve;
+        struct set *set;
+
+        enter();
+        ck_assert_int_eq(dbio_file_facts_read(&facts, ".", false, NULL), 0);
+        reserve = dbio_target_reserve(facts.filesystem_bytes);
+        if (facts.free_bytes < reserve + 4 * GIB) {
+                leave();
+                skip_test("less than 4 GiB are free here");
+        }
+        specs[1].size_bytes = facts.free_bytes - reserve - GIB; /* 1 GiB to either side, for what others write meanwhile */
+        set = set_of(specs, (const char *const[]){"data=first", "log=second"}, 2);
+        set->options.create = true;
+        set->options.stop = &stop;
+        ck_assert_int_eq(resolve(set), 0);
+        ck_assert_int_eq(dbio_targets_open(&set->targets, set->specs, &set->options, &set->err), -1);
+        ck_assert_int_eq(set->err.code, DBIO_REFUSED);
+        ck_assert_int_ne(access("first", F_OK), 0);
+        release(set);
+        leave();
+}
+END_TEST
+
+START_TEST(what_was_resolved_is_what_is_opened)
+{
+        const struct dbio_target_spec spec = {.name = "data", .writes = true};
+        struct set *set;
+
+        enter();
+        make_file("a", 2 * MIB);
+        make_file("b", 2 * MIB);
+        set = set_of(&spec, (const char *const[]){"data=a"}, 1);
+        ck_assert_int_eq(resolve(set), 0);
+        ck_assert_int_eq(rename("b", "a"), 0);
+        ck_assert_int_eq(dbio_targets_open(&set->targets, set->specs, &set->options, &set->err), -1);
+        ck_assert_msg(strstr(set->err.message, "another file"), "%s", set->err.message);
+        release(set);
+        leave();
+}
+END_TEST
+
 START_TEST(prepare_fills_what_is_unwritten_only)
 {
         const struct dbio_target_spec spec = {.name = "data"};
@@ -590,5 +638,6 @@ TEST_MAIN("target", bindings_are_parsed, bad_bindings_are_refused, sizes_follow_
           what_cannot_be_a_target_is_said, bindings_and_targets_belong_together, overlaps_are_errors, null_binds_nothing,
           simulated_devices_give_their_geometry, create_writes_every_byte,
           one_file_grows_beside_a_neighbour_that_goes, two_targets_share_a_new_file,
-          an_interrupted_create_leaves_nothing, create_leaves_room, prepare_fills_what_is_unwritten_only,
+          an_interrupted_create_leaves_nothing, create_leaves_room,
+          create_leaves_room_for_all_targets_at_once, what_was_resolved_is_what_is_opened, prepare_fills_what_is_unwritten_only,
           a_device_is_cut_into_files)
