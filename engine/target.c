@@ -114,10 +114,14 @@ static int resolve_missing(struct resolving *r, struct dbio_file *io, struct dbi
                            struct dbio_err *err)
 {
         char folder[PATH_MAX];
+        struct stat st;
 
         if (!r->options->create)
                 return dbio_err_set(err, DBIO_USAGE, "target %s: %s does not exist; --create makes it", r->spec->name,
                                     file->path);
+        if (lstat(file->path, &st) == 0)
+                return dbio_err_set(err, DBIO_USAGE, "target %s: %s is a symbolic link to something that does not exist; "
+                                                     "name the file itself to make it", r->spec->name, file->path);
         folder_of(file->path, folder);
         if (access(folder, F_OK) != 0)
                 return dbio_err_set(err, DBIO_USAGE, "target %s: %s cannot be made: folder %s: %s", r->spec->name,
@@ -158,6 +162,9 @@ static int resolve_path(struct resolving *r, const char *path, uint64_t offset, 
         if (offset % io->sector)
                 return dbio_err_set(err, DBIO_USAGE, "target %s: %s@%llu: the offset is no multiple of its sector, %u",
                                     r->spec->name, path, (unsigned long long)offset, io->sector);
+        if (io->size == 0)
+                return dbio_err_set(err, DBIO_USAGE, "target %s: %s is empty; --create makes files that are not there yet",
+                                    r->spec->name, path);
         if (offset >= io->size)
                 return dbio_err_set(err, DBIO_USAGE, "target %s: %s@%llu lies behind its end (%llu bytes)",
                                     r->spec->name, path, (unsigned long long)offset, (unsigned long long)io->size);
@@ -445,7 +452,8 @@ static int open_file(struct dbio_targets *targets, const struct dbio_target_spec
         if (errno == EINVAL && !buffered)
                 return dbio_err_set(err, DBIO_IO, "%s: its file system does not offer direct I/O (O_DIRECT)", file->path);
         if (errno == EBUSY && file->block)
-                return dbio_err_set(err, DBIO_REFUSED, "%s is in use (exclusive open: %s)", file->path,
+                return dbio_err_set(err, DBIO_REFUSED, "%s is in use (exclusive open: %s), by another process or as a part "
+                                                       "of another target's disk; free it or take another", file->path,
                                     strerror(errno));
         return dbio_err_set(err, DBIO_IO, "%s: %s%s", file->path, strerror(errno),
                             file->block && (errno == EACCES || errno == EPERM) ? " (devices need root)" : "");

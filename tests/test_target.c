@@ -206,8 +206,10 @@ START_TEST(what_cannot_be_a_target_is_said)
         expect_error(all, "data=.", false, DBIO_USAGE, "a folder");
         expect_error(all, "data=/dev/null", false, DBIO_USAGE, "neither file nor disk");
         expect_error(all, "data=a/b", false, DBIO_IO, strerror(ENOTDIR));
-        expect_error(all, "data=empty", false, DBIO_USAGE, "lies behind its end");
+        expect_error(all, "data=empty", false, DBIO_USAGE, "is empty");
         expect_error(all, "data=a@3MiB", false, DBIO_USAGE, "lies behind its end");
+        ck_assert_int_eq(symlink("nothing", "dangling"), 0);
+        expect_error(all, "data=dangling", true, DBIO_USAGE, "a symbolic link to something that does not exist");
         expect_error(all, "data=a@100", false, DBIO_USAGE, "multiple of its sector");
         expect_error(all, "other=a", false, DBIO_USAGE, "has data");
         expect_error(all, "data=sim:x", false, DBIO_USAGE, "simulated");
