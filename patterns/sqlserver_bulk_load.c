@@ -45,8 +45,10 @@ static int check(const struct dbio_stream_keys *keys, const void *config, struct
         (void)keys;
         if (c->batch != DBIO_UNSET && c->log < 0)
                 return dbio_key_error(err, "batch", "batch needs log, the target that commits go to");
-        if (c->io % 8192 || c->interleave % 8192)
-                return dbio_key_error(err, c->io % 8192 ? "io" : "interleave", "must be whole pages of 8K");
+        if (c->io != 8 << 10 && c->io != 64 << 10 && c->io != 128 << 10 && c->io != 256 << 10 && c->io != 1 << 20)
+                return dbio_key_error(err, "io", "8K, 64K, 128K, 256K or 1M is right");
+        if (c->interleave % 8192)
+                return dbio_key_error(err, "interleave", "must be whole pages of 8K");
         return 0;
 }
 
