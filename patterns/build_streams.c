@@ -127,6 +127,39 @@ static int fill_plain(const struct dbio_build *build, struct dbio_build_stream *
         return 0;
 }
 
+/* Where the stream keeps a key's value, own or shared; NULL where it does not know the key. */
+static const struct dbio_field *field_of(struct dbio_build_stream *stream, const char *key, void **config)
+{
+        const struct dbio_field *own = dbio_field_find(stream->pattern->fields, key);
+
+        *config = own ? stream->config : (void *)&stream->entry;
+        return own ? own : dbio_field_find(stream->shared, key);
+}
+
+static bool gives(struct dbio_build_stream *stream, const char *key)
+{
+        void *config;
+        const struct dbio_field *field = field_of(stream, key, &config);
+
+        return field && dbio_field_is_set(field, config);
+}
+
+/* `think` is of closed loops and `arrival` of open ones: from `defaults`, which speak to all streams, either is left out
+ * where it does not apply; from the stream itself it is an error (check_stream). */
+static void drop_default(const struct dbio_build *build, struct dbio_build_stream *stream)
+{
+        const char *key = gives(stream, "rate") || gives(stream, "commit_rate") ? "think" : "arrival";
+        const struct dbio_node *value = dbio_node_get(stream->node, key);
+        const struct dbio_node *all = build->keys.defaults ? dbio_node_get(build->keys.defaults, key) : NULL;
+        void *config;
+
+        if (value && all && value->file == all->file && value->line == all->line && value->column == all->column) {
+                const struct dbio_field *field = field_of(stream, key, &config);
+
+                dbio_field_set_text(field, field->fallback, NULL, config, NULL);
+        }
+}
+
 static const struct dbio_node *at_key(const struct dbio_node *map, const char *key)
 {
         const struct dbio_node *node = dbio_node_get(map, key);
@@ -150,6 +183,9 @@ static int check_stream(const struct dbio_build_stream *stream, struct dbio_err 
         if ((pattern->keys & DBIO_KEYS_READ) && dbio_is_set(keys->rate.per_s) && keys->think_ns)
                 return dbio_node_error(at_key(node, "think"), err,
                                        "think belongs to a closed loop, and rate makes this one open: leave one");
+        if ((pattern->keys & DBIO_KEYS_READ) && !dbio_is_set(keys->rate.per_s) && keys->arrival != DBIO_POISSON)
+                return dbio_node_error(at_key(node, "arrival"), err,
+                                       "arrival belongs to an open loop, and without rate this one is closed: leave it");
         if ((pattern->keys & DBIO_KEYS_DIRTY) && dirty) {
                 if (dbio_is_set(keys->dirty.density) && dbio_is_set(keys->dirty.pages_per_write))
                         return dbio_node_error(at_key(dirty, "pages_per_write"), err,
@@ -198,6 +234,7 @@ int dbio_build_stream(const struct dbio_build *build, unsigned i, struct dbio_no
                 return dbio_node_error(dbio_node_get(node, "target"), err, "over %d targets", DBIO_MEMBERS_MAX);
         memcpy(keys->members, out->entry.target.targets, keys->nmembers * sizeof *keys->members);
         keys->target = keys->nmembers ? keys->members[0] : -1;
+        drop_default(build, out);
         return check_stream(out, err);
 }
 

@@ -234,6 +234,9 @@ int dbio_commit_plan_check(const struct dbio_commit_plan *plan, struct dbio_err 
         } else if (rate && plan->think_ns) {
                 path = "think";
                 dbio_err_set(err, DBIO_USAGE, "think is a key of sessions, not of commit_rate");
+        } else if (sessions && plan->arrival != DBIO_POISSON) {
+                path = "arrival";
+                dbio_err_set(err, DBIO_USAGE, "arrival is a key of commit_rate, not of sessions");
         } else if (sessions && plan->lazy && !plan->think_ns) {
                 path = "think";
                 dbio_err_set(err, DBIO_USAGE, "sessions that do not wait for their commits need a think time over 0");

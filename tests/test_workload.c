@@ -128,6 +128,28 @@ START_TEST(versions_and_defaults)
 }
 END_TEST
 
+/* `think` is of closed loops and `arrival` of open ones: as defaults each goes where it applies. */
+START_TEST(defaults_of_loops)
+{
+        load("defaults: {think: 5ms, arrival: uniform}\n" TARGETS
+             "streams:\n"
+             "  open: {pattern: io.random, target: data, rate: 10/s}\n"
+             "  closed: {pattern: io.random, target: data}\n"
+             "  rate: {pattern: sqlserver.log_write, target: log, commit_rate: 10/s}\n"
+             "  sessions: {pattern: sqlserver.log_write, target: log, sessions: 2}\n"
+             "phases:\n  - {name: a, duration: 1s}\n  - {name: b, duration: 1s, set: {streams.closed.rate: 5/s}}\n");
+        ck_assert(workload.streams[0].keys.arrival == DBIO_UNIFORM && workload.streams[0].keys.think_ns == 0);
+        ck_assert(workload.streams[1].keys.arrival == DBIO_POISSON && workload.streams[1].keys.think_ns == 5000000);
+        ck_assert_str_eq(resolved("streams.rate.arrival"), "uniform");
+        ck_assert_str_eq(resolved("streams.rate.think"), "0s");
+        ck_assert_str_eq(resolved("streams.sessions.arrival"), "poisson");
+        ck_assert_str_eq(resolved("streams.sessions.think"), "5ms");
+        ck_assert(workload.phases[1].resolved[1].keys.arrival == DBIO_UNIFORM);
+        ck_assert(workload.phases[1].resolved[1].keys.think_ns == 0);
+        dbio_workload_release(&workload);
+}
+END_TEST
+
 START_TEST(sets)
 {
         static const struct dbio_set all[] = {
@@ -415,6 +437,6 @@ START_TEST(bad_workloads)
 }
 END_TEST
 
-TEST_MAIN("workload", everything_in_its_place, not_given, versions_and_defaults, sets, phase_set,
+TEST_MAIN("workload", everything_in_its_place, not_given, versions_and_defaults, defaults_of_loops, sets, phase_set,
           resolved_text_is_stable, installed_workloads_are_stable, hash_covers_the_demand_alone, extends, missing_files,
           faults_on_small_targets, bad_workloads)
