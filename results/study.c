@@ -120,18 +120,19 @@ static int load_runs(struct dbio_store *store, int64_t id, struct dbio_study_sta
                 int64_t ids[RUNS_MAX];
                 sqlite3_stmt *stmt =
                         dbio_db_query(store, err,
-                                      "SELECT r.run_id, r.simulated FROM study_cell c JOIN run r USING (set_id) WHERE "
-                                      "c.study_id = ? AND"
-                                      " c.cell = ? AND r.status = 'complete' AND r.valid ORDER BY r.run_id",
+                                      "SELECT r.run_id, r.simulated, r.status = 'complete' AND r.valid FROM study_cell c"
+                                      " JOIN run r USING (set_id) WHERE c.study_id = ? AND c.cell = ? ORDER BY r.run_id",
                                       "ii", id, (int64_t)i);
                 int more;
                 if (!stmt)
                         return -1;
-                while ((more = dbio_db_step(store, stmt, err)) > 0)
-                        if (cell->nruns < RUNS_MAX) {
+                while ((more = dbio_db_step(store, stmt, err)) > 0) {
+                        cell->ran = true;
+                        if (cell->nruns < RUNS_MAX && sqlite3_column_int(stmt, 2)) {
                                 ids[cell->nruns++] = sqlite3_column_int64(stmt, 0);
                                 cell->simulated = sqlite3_column_int(stmt, 1);
                         }
+                }
                 for (unsigned r = 0; r < cell->nruns && !more; r++)
                         more = dbio_figures_load(store, ids[r], &cell->runs[r], err);
                 if (!more && cell->nruns)
@@ -478,8 +479,11 @@ static void print_study(const struct dbio_study_state *study, FILE *out)
         if (study->answer[0])
                 fprintf(out, "\nANSWER\n  %s\n", study->answer);
         if (!rows) {
-                if (study->ncells)
-                        fprintf(out, "  `dbio show '%s/%s'` says why not\n", study->label, study->cells[0].name);
+                for (unsigned i = 0; i < study->ncells; i++)
+                        if (study->cells[i].ran) {
+                                fprintf(out, "  `dbio show '%s/%s'` says why not\n", study->label, study->cells[i].name);
+                                break;
+                        }
                 return;
         }
         if (study->answer[0]) {

@@ -23,7 +23,7 @@ struct dbio_study_cell {
         char *name, *values[DBIO_STUDY_AXES];
         unsigned column, combination; /* of the last axis' value; of the others' */
         unsigned nruns;
-        bool simulated;
+        bool simulated, ran; /* ran: also where no run was valid and complete */
         struct dbio_figure_rows runs[DBIO_STUDY_RUNS];
         char *note; /* what the first run says of its targets' layouts; NULL = nothing */
         unsigned nlimits;
