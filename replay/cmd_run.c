@@ -88,6 +88,12 @@ static int show_set(struct dbio_session *session, const struct dbio_cmdline *lin
         return code;
 }
 
+/* The graver of two repetitions' codes: I/O errors that were gone past before an invalid run. */
+static int graver(int a, int b)
+{
+        return a == DBIO_OK || (a == DBIO_INVALID && b != DBIO_OK) ? b : b == DBIO_OK || b == DBIO_INVALID ? a : b;
+}
+
 static int repeat_all(struct dbio_session *session, const struct dbio_cmdline *line, uint64_t repetitions,
                       struct dbio_err *err)
 {
@@ -96,9 +102,11 @@ static int repeat_all(struct dbio_session *session, const struct dbio_cmdline *l
         int code = DBIO_OK;
 
         dbio_interrupt_watch();
-        for (uint64_t i = 1; i <= repetitions && (code == DBIO_OK || code == DBIO_INVALID); i++) {
+        for (uint64_t i = 1; i <= repetitions; i++) {
                 int now = dbio_session_repeat(session, label, (unsigned)i, &set_id, &run_id, err);
-                code = code == DBIO_INVALID && now == DBIO_OK ? code : now;
+                code = graver(code, now);
+                if (!dbio_session_goes_on(session, now))
+                        break;
         }
         if (!run_id)
                 return code;
@@ -131,8 +139,7 @@ int dbio_cmd_run(const struct dbio_cmdline *line, struct dbio_err *err)
                 used = &like.line;
                 source = dbio_cmdline_value(line, DBIO_OPT_LIKE);
                 extra.resolved = like.resolved;
-                if (!line->options[DBIO_OPT_TARGET].n && !line->options[DBIO_OPT_BIND].n)
-                        extra.bindings = &like.bindings;
+                extra.earlier = &like.bindings;
         }
         if (dbio_session_open(&session, source, used, &extra, err))
                 goto out;

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,52 +41,60 @@ static void pause_between(const struct dbio_study_run *study)
                 nanosleep(&time, NULL);
 }
 
-/* --target as given, with the cell's bindings in place of those of the same targets. */
-static char **merge_bindings(const struct dbio_study_run *study, const struct dbio_cell *cell,
-                             struct dbio_option_value *merged)
+static struct dbio_session_extra extra_of(const struct dbio_study_run *study, const struct dbio_cell *cell,
+                                          struct dbio_set *sets, struct dbio_option_value *bindings)
 {
-        const struct dbio_option_value *given = &study->line->options[DBIO_OPT_TARGET];
-        char **list = calloc(given->n + cell->nbindings + 1, sizeof *list);
+        memcpy(sets, study->quick, study->nquick * sizeof *sets);
+        memcpy(sets + study->nquick, cell->sets, cell->nsets * sizeof *sets);
+        *bindings = (struct dbio_option_value){cell->nbindings, (const char **)cell->bindings};
+        return (struct dbio_session_extra){.sets = sets, .nsets = study->nquick + cell->nsets, .cell = bindings};
+}
 
-        merged->n = 0;
-        for (unsigned i = 0; i < given->n; i++) {
-                bool replaced = false;
-                size_t size = strcspn(given->values[i], "=") + 1;
-                for (unsigned k = 0; k < cell->nbindings; k++)
-                        replaced |= !strncmp(given->values[i], cell->bindings[k], size);
-                if (!replaced)
-                        list[merged->n++] = (char *)given->values[i];
-        }
-        for (unsigned k = 0; k < cell->nbindings; k++)
-                list[merged->n++] = cell->bindings[k];
-        merged->values = (const char **)list;
-        return list;
+/* --ops-log FILE: one file a run, FILE.CELL.REPETITION. */
+static void name_ops_log(struct dbio_cmdline *line, const char *cell, unsigned repetition, const char *path[1],
+                         char text[PATH_MAX])
+{
+        size_t used = (size_t)snprintf(text, PATH_MAX, "%s.", dbio_cmdline_value(line, DBIO_OPT_OPS_LOG));
+
+        if (used < PATH_MAX)
+                snprintf(text + used, PATH_MAX - used, "%s.%u", cell, repetition);
+        for (; used < PATH_MAX && text[used]; used++)
+                if (text[used] == '/')
+                        text[used] = '_';
+        path[0] = text;
+        line->options[DBIO_OPT_OPS_LOG] = (struct dbio_option_value){1, path};
 }
 
 int dbio_study_run_cell(struct dbio_study_run *study, unsigned number, const struct dbio_cell *cell, int64_t *set_id,
                         int64_t *run_id, struct dbio_err *err)
 {
-        struct dbio_session session;
+        struct dbio_session session = {0};
         struct dbio_option_value bindings;
         struct dbio_set *sets = calloc(study->nquick + cell->nsets + 1, sizeof *sets);
-        char **list = merge_bindings(study, cell, &bindings);
-        struct dbio_session_extra extra = {.sets = sets, .nsets = study->nquick + cell->nsets, .bindings = &bindings};
+        struct dbio_session_extra extra = extra_of(study, cell, sets, &bindings);
+        struct dbio_cmdline line = *study->line;
+        const char *path[1];
         unsigned runs = 0;
-        char label[256];
+        char label[256], ops_log[PATH_MAX];
+        int code = 0;
 
-        memcpy(sets, study->quick, study->nquick * sizeof *sets);
-        memcpy(sets + study->nquick, cell->sets, cell->nsets * sizeof *sets);
         pause_between(study);
-        int code = dbio_session_open(&session, study->source, study->line, &extra, err);
+        if (study->study_id)
+                code = dbio_study_cell_runs(study->store, study->study_id, number, set_id, &runs, err);
+        if (dbio_cmdline_has(&line, DBIO_OPT_OPS_LOG))
+                name_ops_log(&line, cell->name, runs + 1, path, ops_log);
+        if (!code)
+                code = dbio_session_open(&session, study->source, &line, &extra, err);
         if (!code) {
+                bool fresh = !*set_id;
                 study->simulated = session.simulated;
                 snprintf(label, sizeof label, "%s/%s", label_of(study) ? label_of(study) : session.demand.name,
                          cell->name);
-                if (!*set_id && study->study_id)
-                        code = dbio_study_cell_runs(study->store, study->study_id, number, set_id, &runs, err);
-                bool fresh = !*set_id;
-                if (!code)
-                        code = dbio_session_repeat(&session, label, runs + 1, set_id, run_id, err);
+                code = dbio_session_repeat(&session, label, runs + 1, set_id, run_id, err);
+                study->invalid |= code == DBIO_INVALID;
+                study->errors |= code == DBIO_IO;
+                if (dbio_session_goes_on(&session, code))
+                        code = 0;
                 if (code >= 0 && fresh && study->study_id &&
                     dbio_study_cell_set(study->store, study->study_id, number, *set_id, err))
                         code = -1;
@@ -93,8 +102,6 @@ int dbio_study_run_cell(struct dbio_study_run *study, unsigned number, const str
         }
         study->runs_done++;
         study->runs_left -= study->runs_left > 0;
-        study->invalid |= code == DBIO_INVALID;
-        free(list);
         free(sets);
         return code;
 }
@@ -113,6 +120,8 @@ static void shuffle(unsigned *order, unsigned n, uint64_t seed)
 
 static void print_eta(const struct dbio_study_run *study, const struct dbio_cell *cell)
 {
+        if (study->quiet)
+                return;
         fprintf(stderr, "run %u of %u: %s", study->runs_done + 1, study->runs_done + study->runs_left, cell->name);
         if (!study->simulated && study->planned_ns)
                 print_span(", left ", study->runs_left * (study->planned_ns + study->plan.pause_ns));
@@ -128,15 +137,15 @@ static int warm_up(struct dbio_study_run *study, struct dbio_err *err)
 
         if (study->simulated || study->repetitions < 2)
                 return 0;
-        fprintf(stderr, "warm-up run, not kept\n");
+        if (!study->quiet)
+                fprintf(stderr, "warm-up run, not kept\n");
         study->study_id = 0;
         int code = dbio_study_run_cell(study, 0, cell, &set_id, &run_id, err);
         study->study_id = kept_study;
         study->runs_left++;
         study->runs_done--;
-        if (code && code != DBIO_INVALID)
-                return code;
-        return dbio_runs_remove(study->store, &runs, err);
+        study->invalid = false;
+        return code ? code : dbio_runs_remove(study->store, &runs, err);
 }
 
 /* One cell, unless it has that many runs already. */
@@ -151,8 +160,7 @@ static int run_once(struct dbio_study_run *study, unsigned number, unsigned repe
         if (runs > repetition)
                 return 0;
         print_eta(study, cell);
-        int code = dbio_study_run_cell(study, number, cell, &set_id, &run_id, err);
-        return code == DBIO_INVALID ? DBIO_OK : code;
+        return dbio_study_run_cell(study, number, cell, &set_id, &run_id, err);
 }
 
 /* Of file systems one is made after the other, and each has its cells' runs before the next is. */
@@ -210,11 +218,10 @@ static char *plan_text(const struct dbio_study_run *study, const struct dbio_wor
         char *text = NULL;
         size_t size;
         FILE *out = open_memstream(&text, &size);
-        const struct dbio_option_value *given = &study->line->options[DBIO_OPT_TARGET];
 
         fprintf(out, "%s%s", workload->resolved, study->nquick ? "quick\n" : "");
-        for (unsigned i = 0; i < given->n; i++)
-                fprintf(out, "%s\n", given->values[i]);
+        for (unsigned i = 0; i < study->nbindings; i++)
+                fprintf(out, "%s=%s\n", study->bindings[i].target, study->bindings[i].text);
         if (study->filesystems)
                 fprintf(out, "file systems on %s\n", dbio_cmdline_value(study->line, DBIO_OPT_MAKE_FILESYSTEMS));
         fclose(out);
@@ -250,16 +257,16 @@ static int begin(struct dbio_study_run *study, const struct dbio_workload *workl
 
 static bool binds_simulated(const struct dbio_study_run *study)
 {
-        const struct dbio_option_value *given = &study->line->options[DBIO_OPT_TARGET];
-
-        if (given->n)
-                return strstr(given->values[0], "=sim:") != NULL;
+        if (study->nbindings)
+                return study->bindings[0].simulated;
         return study->plan.ncells && study->plan.cells[0].nbindings &&
                strstr(study->plan.cells[0].bindings[0], "=sim:");
 }
 
 static void announce(const struct dbio_study_run *study)
 {
+        if (study->quiet)
+                return;
         if (study->plan.find_key) {
                 fprintf(stderr, "study: the most of %s that holds, from %s on\n", study->plan.find_key,
                         study->plan.find_own);
@@ -303,11 +310,36 @@ static int prepare_filesystems(struct dbio_study_run *study, struct dbio_filesys
                                           filesystems->mount, err);
 }
 
+/* --dry-run: each cell's, and nothing is opened for writing. Of file systems the files are not there yet. */
+static int describe_cells(struct dbio_study_run *study, struct dbio_err *err)
+{
+        static const struct dbio_cell whole = {.name = "the workload as it stands"};
+        unsigned n = study->filesystems ? 0 : study->plan.find_key ? 1 : study->plan.ncells;
+        int code = 0;
+
+        for (unsigned i = 0; !code && i < n; i++) {
+                const struct dbio_cell *cell = study->plan.find_key ? &whole : &study->plan.cells[i];
+                struct dbio_session session;
+                struct dbio_option_value bindings;
+                struct dbio_set *sets = calloc(study->nquick + cell->nsets + 1, sizeof *sets);
+                struct dbio_session_extra extra = extra_of(study, cell, sets, &bindings);
+                code = dbio_session_open(&session, study->source, study->line, &extra, err);
+                if (!code) {
+                        printf("%sCELL %s\n", i ? "\n" : "", cell->name);
+                        code = dbio_session_describe(&session, stdout, err);
+                        dbio_session_close(&session);
+                }
+                free(sets);
+        }
+        return code;
+}
+
 int dbio_cmd_study(const struct dbio_cmdline *given, struct dbio_err *err)
 {
         struct dbio_cmdline copy = *given, *line = &copy;
         struct dbio_filesystems filesystems = {.loop = -1};
-        struct dbio_study_run study = {.line = line, .source = line->arguments[0]};
+        struct dbio_study_run study = {.line = line, .source = line->arguments[0],
+                                       .quiet = dbio_cmdline_has(line, DBIO_OPT_QUIET)};
         struct dbio_demand demand = {0};
         uint64_t repetitions;
         int code = -1;
@@ -324,24 +356,27 @@ int dbio_cmd_study(const struct dbio_cmdline *given, struct dbio_err *err)
                 goto out;
         }
         if (dbio_plan_read(&study.plan, &demand.workload, err) ||
+            dbio_bindings_read(line, &study.bindings, &study.nbindings, err) ||
             prepare_filesystems(&study, &filesystems, line, &demand.workload, err))
                 goto out;
         read_phases(&study, &demand.workload);
+        study.simulated = binds_simulated(&study);
+        if (dbio_cmdline_has(line, DBIO_OPT_DRY_RUN)) {
+                study.runs_left = study.plan.ncells * study.repetitions;
+                announce(&study);
+                code = describe_cells(&study, err);
+                goto out;
+        }
         if (dbio_store_open(&study.store, dbio_database_path(line), DBIO_STORE_CREATE, err) ||
             begin(&study, &demand.workload, err))
                 goto out;
-        study.simulated = binds_simulated(&study);
         announce(&study);
-        if (dbio_cmdline_has(line, DBIO_OPT_DRY_RUN)) {
-                code = DBIO_OK;
-                goto out;
-        }
         dbio_interrupt_watch();
         code = study.plan.find_key ? dbio_study_search(&study, err) : run_cells(&study, demand.workload.seed, err);
         if (code >= 0 && show(&study, err))
                 code = -1;
-        if (code == DBIO_OK && study.invalid)
-                code = DBIO_INVALID;
+        if (code == DBIO_OK)
+                code = study.errors ? DBIO_IO : study.invalid ? DBIO_INVALID : DBIO_OK;
 out:
         dbio_filesystems_close(&filesystems);
         dbio_store_close(study.store);
@@ -351,6 +386,7 @@ out:
         }
         free(study.quick);
         dbio_plan_release(&study.plan);
+        dbio_bindings_free(study.bindings, study.nbindings);
         dbio_demand_release(&demand);
         return code;
 }

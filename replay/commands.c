@@ -11,8 +11,8 @@
                 DBIO_OPT_DURATION, DBIO_OPT_INTERVAL, DBIO_OPT_INTERVALS, DBIO_OPT_SCALE_TIME, DBIO_OPT_WORKERS,        \
                 DBIO_OPT_PACING, DBIO_OPT_CREATE, DBIO_OPT_PREPARE, DBIO_OPT_ALLOW_WRITE, DBIO_OPT_DESTROY,             \
                 DBIO_OPT_ALLOW_BUSY, DBIO_OPT_MAX_IOPS, DBIO_OPT_MAX_MIBS, DBIO_OPT_STOP_IF, DBIO_OPT_DRY_RUN,          \
-                DBIO_OPT_VERIFY, DBIO_OPT_TIMEOUT, DBIO_OPT_ON_ERROR, DBIO_OPT_STRICT, DBIO_OPT_JSON, DBIO_OPT_QUIET,   \
-                DBIO_OPT_YES
+                DBIO_OPT_VERIFY, DBIO_OPT_TIMEOUT, DBIO_OPT_ON_ERROR, DBIO_OPT_STRICT, DBIO_OPT_OPS_LOG, DBIO_OPT_JSON, \
+                DBIO_OPT_QUIET, DBIO_OPT_YES
 /* How a trace is taken; `run FORMAT:TRACE` and `import`. */
 #define TRACE_OPTIONS                                                                                                  \
         DBIO_OPT_MAP, DBIO_OPT_COMPACT, DBIO_OPT_FOLD, DBIO_OPT_READS_ONLY, DBIO_OPT_EVENT, DBIO_OPT_SKIP_BAD,          \
@@ -29,7 +29,7 @@ const struct dbio_subcommand dbio_subcommands[] = {
         {"compile", "WORKLOAD -o FILE", "make a versioned, checksummed schedule file", 1, 1,
          LIST(DBIO_OPT_OUTPUT, DBIO_OPT_SET, DBIO_OPT_TARGET), dbio_cmd_compile},
         {"run", "WORKLOAD|SCHEDULE|FORMAT:TRACE --target NAME=BINDING ...", "replay on targets, keep the figures", 0, 1,
-         LIST(RUN_OPTIONS, DBIO_OPT_LIKE, DBIO_OPT_OPS_LOG, DBIO_OPT_PACE, TRACE_OPTIONS), dbio_cmd_run},
+         LIST(RUN_OPTIONS, DBIO_OPT_LIKE, DBIO_OPT_PACE, TRACE_OPTIONS), dbio_cmd_run},
         {"study", "WORKLOAD --target NAME=BINDING ...", "run the workload's study", 1, 1,
          LIST(RUN_OPTIONS, DBIO_OPT_MAKE_FILESYSTEMS, DBIO_OPT_QUICK, DBIO_OPT_RESUME), dbio_cmd_study},
         {"import", "FORMAT TRACE... [-o FILE]", "a trace to a schedule; old results to runs", 2, MANY,

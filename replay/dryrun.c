@@ -6,9 +6,17 @@
 #include "engine/units.h"
 #include "replay/session.h"
 
+struct lines {
+        FILE *out;
+        unsigned n;
+};
+
 static void print_line(void *user, const char *text)
 {
-        fprintf(user, "  %s\n", text);
+        struct lines *lines = user;
+
+        fprintf(lines->out, "  %s\n", text);
+        lines->n++;
 }
 
 static void print_bytes(FILE *out, const char *what, uint64_t bytes)
@@ -33,6 +41,7 @@ int dbio_session_describe(struct dbio_session *session, FILE *out, struct dbio_e
 {
         struct dbio_run_options options = session->options;
         struct dbio_schedule *schedule = session->schedule;
+        struct lines lines = {.out = out};
         struct dbio_run *run = NULL;
         uint64_t arena_most = 0, maps_most = 0;
         unsigned workers_most = 0;
@@ -42,7 +51,9 @@ int dbio_session_describe(struct dbio_session *session, FILE *out, struct dbio_e
         fprintf(out, "TARGETS that would be written\n");
         if (!session->simulated && session->nbindings)
                 dbio_guard_describe(&session->targets, session->demand.specs,
-                                    dbio_cmdline_has(session->line, DBIO_OPT_PREPARE), print_line, out);
+                                    dbio_cmdline_has(session->line, DBIO_OPT_PREPARE), print_line, &lines);
+        if (!lines.n)
+                fprintf(out, "  none\n");
         /* Nothing is opened: the null engine asks for the same memory. */
         options.backend = dbio_backend_find("null");
         options.sim = NULL;

@@ -226,5 +226,11 @@ int dbio_session_repeat(struct dbio_session *session, const char *label, unsigne
                 return -1;
         if (code || repeat.store_failed)
                 return -1;
+        session->went_on = repeat.errors && !repeat.failed && !repeat.stopped;
         return exit_code(&repeat);
+}
+
+bool dbio_session_goes_on(const struct dbio_session *session, int code)
+{
+        return code == DBIO_OK || code == DBIO_INVALID || (code == DBIO_IO && session->went_on);
 }

@@ -114,7 +114,7 @@ static int try_value(struct dbio_study_run *study, unsigned number, const char *
         do {
                 double off;
                 int code = dbio_study_run_cell(study, number, &cell, &set_id, &run_id, err);
-                if (code && code != DBIO_INVALID)
+                if (code)
                         return code;
                 if (distance(study, run_id, &off, err))
                         return -1;
@@ -140,8 +140,8 @@ static void sentence(const struct dbio_search *search, const char *key, char *te
                 snprintf(text, size, "%s: the limits hold at %s, the most that was tried: headroom over %.0f x of %s.", key,
                          holds, search->holds / search->own, own);
         else
-                snprintf(text, size, "%s: the limits hold up to %s and no longer at %s: headroom %.2g x of %s.", key, holds,
-                         fails, search->holds / search->own, own);
+                snprintf(text, size, "%s: the limits hold up to %s and no longer at %s: headroom %.*f x of %s.", key, holds,
+                         fails, search->holds / search->own < 10 ? 1 : 0, search->holds / search->own, own);
 }
 
 int dbio_study_search(struct dbio_study_run *study, struct dbio_err *err)
@@ -159,7 +159,8 @@ int dbio_study_search(struct dbio_study_run *study, struct dbio_err *err)
                 int code = try_value(study, number, written, &holds, err);
                 if (code)
                         return code;
-                fprintf(stderr, "%s = %s: the limits %s\n", study->plan.find_key, written, holds ? "hold" : "do not hold");
+                if (!study->quiet)
+                        fprintf(stderr, "%s = %s: the limits %s\n", study->plan.find_key, written, holds ? "hold" : "do not hold");
                 dbio_search_take(&search, value, holds);
         }
         sentence(&search, study->plan.find_key, text, sizeof text);

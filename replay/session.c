@@ -160,16 +160,38 @@ static int choose_engine(struct dbio_session *session, struct dbio_err *err)
         return add_faults(options, err);
 }
 
-static void warn(void *user, const char *text)
+/* A study opens one session a run: what was said of a target is not said again. */
+static bool said_before(const char *text)
 {
-        (void)user;
-        fprintf(stderr, "warning: %s\n", text);
+        static char **said;
+        static unsigned n;
+
+        for (unsigned i = 0; i < n; i++)
+                if (!strcmp(said[i], text))
+                        return true;
+        char **grown = realloc(said, (n + 1) * sizeof *said);
+        if (grown) {
+                said = grown;
+                said[n] = strdup(text);
+                n += said[n] != NULL;
+        }
+        return false;
 }
 
+static void warn(void *user, const char *text)
+{
+        const struct dbio_session *session = user;
+
+        if (!dbio_cmdline_has(session->line, DBIO_OPT_QUIET) && !said_before(text))
+                fprintf(stderr, "warning: %s\n", text);
+}
+
+/* What will be written is told also where --quiet is given: safety. */
 static void tell(void *user, const char *text)
 {
         (void)user;
-        fprintf(stderr, "%s\n", text);
+        if (!said_before(text))
+                fprintf(stderr, "%s\n", text);
 }
 
 static int guard(struct dbio_session *session, struct dbio_err *err)
@@ -183,6 +205,7 @@ static int guard(struct dbio_session *session, struct dbio_err *err)
                 .ndestroy = line->options[DBIO_OPT_DESTROY].n,
                 .database = dbio_database_path(line),
                 .warn = warn,
+                .user = session,
         };
 
         if (dbio_guard_check(&session->targets, session->demand.specs, &options, err))
@@ -196,15 +219,57 @@ static int guard(struct dbio_session *session, struct dbio_err *err)
         return 0;
 }
 
+/* Those of targets that are not bound yet. */
+static int add_bindings(struct dbio_session *session, const struct dbio_option_value *more, struct dbio_err *err)
+{
+        unsigned bound = session->nbindings;
+
+        if (!more)
+                return 0;
+        session->bindings = realloc(session->bindings, (bound + more->n + 1) * sizeof *session->bindings);
+        for (unsigned i = 0; i < more->n; i++) {
+                size_t size = strcspn(more->values[i], "=");
+                unsigned k = 0;
+                while (k < bound && (strncmp(session->bindings[k].target, more->values[i], size) ||
+                                     session->bindings[k].target[size]))
+                        k++;
+                if (k < bound)
+                        continue;
+                if (dbio_binding_parse(&session->bindings[session->nbindings], more->values[i], err))
+                        return -1;
+                session->nbindings++;
+        }
+        return 0;
+}
+
+/* The line's, where a study's cell does not bind the same target. */
+static int add_line_bindings(struct dbio_session *session, struct dbio_err *err)
+{
+        struct dbio_binding *line;
+        unsigned n, bound = session->nbindings;
+
+        if (dbio_bindings_read(session->line, &line, &n, err))
+                return -1;
+        session->bindings = realloc(session->bindings, (bound + n + 1) * sizeof *session->bindings);
+        for (unsigned i = 0; i < n; i++) {
+                unsigned k = 0;
+                while (k < bound && strcmp(session->bindings[k].target, line[i].target))
+                        k++;
+                if (k < bound)
+                        dbio_binding_release(&line[i]);
+                else
+                        session->bindings[session->nbindings++] = line[i];
+        }
+        free(line);
+        return 0;
+}
+
 static int read_bindings(struct dbio_session *session, const struct dbio_session_extra *extra, struct dbio_err *err)
 {
-        if (!extra || !extra->bindings)
-                return dbio_bindings_read(session->line, &session->bindings, &session->nbindings, err);
-        session->bindings = calloc(extra->bindings->n, sizeof *session->bindings);
-        for (unsigned i = 0; i < extra->bindings->n; i++, session->nbindings++)
-                if (dbio_binding_parse(&session->bindings[i], extra->bindings->values[i], err))
-                        return -1;
-        return 0;
+        return (extra && add_bindings(session, extra->cell, err)) || add_line_bindings(session, err) ||
+                               (extra && add_bindings(session, extra->earlier, err))
+                       ? -1
+                       : 0;
 }
 
 static int bind(struct dbio_session *session, struct dbio_target_options *options, struct dbio_err *err)

@@ -36,14 +36,17 @@ struct dbio_session {
         struct dbio_stop_if stop_if;
         char **notes;              /* one a target, for `show`; NULL = none */
         bool begun;                /* targets may have been written by a run or by preconditioning */
+        bool went_on;              /* the last repetition had I/O errors and went on, as on_error says */
 };
 
 /* What one open wants besides the command line: a study's cell, or nothing. */
 struct dbio_session_extra {
         const struct dbio_set *sets;
         unsigned nsets;
-        const struct dbio_option_value *bindings; /* instead of --target; NULL = as the line says */
-        const char *resolved;                     /* a run's resolved text instead of a source (--like); NULL = none */
+        /* NAME=BINDING for targets besides those of --target and --bind; NULL = none. The cell's win over the line's,
+         * these win over the earlier run's. */
+        const struct dbio_option_value *cell, *earlier;
+        const char *resolved;      /* a run's resolved text instead of a source (--like); NULL = none */
 };
 
 /* Loads, binds, asks the guards, makes and opens the targets, compiles, opens the database. With --dry-run nothing is
@@ -56,6 +59,8 @@ void dbio_session_close(struct dbio_session *session);
 /* One repetition. set_id 0 begins a set, then names it. Returns an exit code (0, 4, 5, 6, 128 + signal), or -1. */
 int dbio_session_repeat(struct dbio_session *session, const char *label, unsigned repetition, int64_t *set_id,
                         int64_t *run_id, struct dbio_err *err);
+/* Whether the next repetition is made after one that returned this code: not where it was ended. */
+bool dbio_session_goes_on(const struct dbio_session *session, int code);
 
 /* Preconditions the targets for which the workload asks it, unless that is remembered, and notes the state of all; part
  * of dbio_session_open. */

@@ -16,13 +16,16 @@ const char *dbio_database_path(const struct dbio_cmdline *line)
         return given && *given ? given : "dbio.db";
 }
 
-/* Options as an argument list, for --like. What permits destruction is asked for again each time and not kept. */
+/* Options as an argument list, for --like: those that make the run what it is. What permits destruction is asked for
+ * again each time. */
 static char *options_text(const struct dbio_session *session)
 {
         static const signed char left_out[] = {DBIO_OPT_LABEL, DBIO_OPT_LIKE, DBIO_OPT_DB, DBIO_OPT_ALLOW_WRITE,
                                                DBIO_OPT_DESTROY, DBIO_OPT_ALLOW_BUSY, DBIO_OPT_JSON, DBIO_OPT_QUIET,
                                                DBIO_OPT_YES, DBIO_OPT_REPEAT, DBIO_OPT_TARGET, DBIO_OPT_BIND,
-                                               DBIO_OPT_SET, DBIO_OPT_DURATION, DBIO_OPT_CREATE, DBIO_OPT_PREPARE};
+                                               DBIO_OPT_SET, DBIO_OPT_DURATION, DBIO_OPT_CREATE, DBIO_OPT_PREPARE,
+                                               DBIO_OPT_OPS_LOG, DBIO_OPT_QUICK, DBIO_OPT_RESUME,
+                                               DBIO_OPT_MAKE_FILESYSTEMS};
         json_t *list = json_array(), *bindings = json_array();
 
         for (int i = 0; i < DBIO_OPTIONS; i++) {

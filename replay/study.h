@@ -22,10 +22,14 @@ struct dbio_study_run {
         uint64_t planned_ns;       /* length of one run, by its phases; 0 = not known */
         unsigned runs_left, runs_done;
         struct dbio_filesystems *filesystems; /* NULL: none are made */
-        bool simulated, invalid;   /* invalid: some run was */
+        unsigned nbindings;
+        struct dbio_binding *bindings; /* --target and --bind */
+        bool simulated, quiet;
+        bool invalid, errors;      /* some run was; some had I/O errors */
 };
 
-/* One run of a cell into its set; label is LABEL/CELL. An exit code as dbio_session_repeat, or -1. */
+/* One run of a cell into its set; label is LABEL/CELL. 0 where the study goes on: an invalid run, and I/O errors that were
+ * gone past, are noted. Else an exit code as dbio_session_repeat, or -1. */
 int dbio_study_run_cell(struct dbio_study_run *study, unsigned number, const struct dbio_cell *cell, int64_t *set_id,
                         int64_t *run_id, struct dbio_err *err);
 
