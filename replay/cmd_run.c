@@ -53,6 +53,10 @@ static int read_like(struct like *like, const struct dbio_cmdline *line, struct 
                 like->line.options[i].values = malloc(line->options[i].n * sizeof(char *));
                 memcpy(like->line.options[i].values, line->options[i].values, line->options[i].n * sizeof(char *));
         }
+        /* Simulated instead of real: the earlier engine was for what is bound no more. */
+        if (!line->options[DBIO_OPT_ENGINE].n && line->options[DBIO_OPT_TARGET].n &&
+            strstr(line->options[DBIO_OPT_TARGET].values[0], "=sim:"))
+                like->line.options[DBIO_OPT_ENGINE].n = 0;
         like->bindings.n = (unsigned)json_array_size(bindings);
         like->bindings.values = calloc(like->bindings.n + 1, sizeof *like->bindings.values);
         for (unsigned i = 0; i < like->bindings.n; i++)

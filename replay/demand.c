@@ -276,6 +276,13 @@ void dbio_bindings_free(struct dbio_binding *bindings, unsigned n)
         free(bindings);
 }
 
+void dbio_demand_tell_shares(const struct dbio_demand *demand, const char *why)
+{
+        for (unsigned i = 0; i < demand->nspecs; i++)
+                if (demand->specs[i].unit != DBIO_SIZE_BYTES)
+                        fprintf(stderr, "target %s: %s, so its size is a share of 100 GiB, sector 512\n", demand->specs[i].name, why);
+}
+
 int dbio_demand_geometry(const struct dbio_demand *demand, const struct dbio_cmdline *line,
                          struct dbio_targets *targets, struct dbio_err *err)
 {
@@ -295,12 +302,11 @@ int dbio_demand_geometry(const struct dbio_demand *demand, const struct dbio_cmd
         }
         options.null_engine = nbindings == 0;
         options.create = true; /* nothing is made: a file that is still missing has the size that the workload says */
-        for (unsigned i = 0; i < demand->nspecs && options.null_engine; i++) {
-                if (demand->specs[i].unit == DBIO_SIZE_BYTES)
-                        continue;
-                fprintf(stderr, "target %s: no binding, so its size is a share of 100 GiB, sector 512\n", demand->specs[i].name);
-        }
+        if (options.null_engine)
+                dbio_demand_tell_shares(demand, "no binding");
         code = dbio_targets_resolve(targets, demand->specs, demand->nspecs, bindings, nbindings, &options, err);
+        if (!code && !options.null_engine && bindings[0].simulated)
+                code = dbio_sim_set_place(&sim, demand->specs, targets, 0, err);
 out:
         dbio_sim_set_release(&sim);
         dbio_bindings_free(bindings, nbindings);

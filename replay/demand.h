@@ -43,6 +43,9 @@ int dbio_bindings_read(const struct dbio_cmdline *line, struct dbio_binding **bi
                        struct dbio_err *err);
 void dbio_bindings_free(struct dbio_binding *bindings, unsigned n);
 
+/* Says on stderr, beginning with why, of which targets the size is a share of 100 GiB as nothing is bound. */
+void dbio_demand_tell_shares(const struct dbio_demand *demand, const char *why);
+
 /* Resolves the demand's targets for check, explain and compile: by the bindings given, else as shares of 100 GiB with
  * sector 512, which is said on stderr where a share is used. */
 int dbio_demand_geometry(const struct dbio_demand *demand, const struct dbio_cmdline *line,

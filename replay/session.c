@@ -139,6 +139,9 @@ static int choose_engine(struct dbio_session *session, struct dbio_err *err)
         const char *name = value(session->line, DBIO_OPT_ENGINE);
         struct dbio_run_options *options = &session->options;
 
+        if (session->simulated && strcmp(name, "auto"))
+                return dbio_err_set(err, DBIO_USAGE, "--engine %s: simulated targets are carried out by their simulation",
+                                    name);
         if (session->simulated) {
                 options->backend = dbio_backend_find("sim");
                 options->sim = &session->sim.spec;
@@ -277,7 +280,9 @@ static int bind(struct dbio_session *session, struct dbio_target_options *option
         const struct dbio_demand *demand = &session->demand;
         struct dbio_geometry *geometry;
 
-        session->simulated = session->nbindings && session->bindings[0].simulated;
+        if (options->null_engine)
+                dbio_demand_tell_shares(demand, "--engine null binds nothing");
+        session->simulated = !options->null_engine && session->nbindings && session->bindings[0].simulated;
         if (session->simulated) {
                 if (dbio_sim_set_load(&session->sim, session->bindings, session->nbindings, err))
                         return -1;

@@ -59,7 +59,8 @@ static char *targets_text(const struct dbio_session *session)
 
         for (unsigned i = 0; i < session->targets.n; i++)
                 for (unsigned b = 0; b < session->nbindings; b++)
-                        if (!strcmp(session->bindings[b].target, session->targets.targets[i].name))
+                        if (session->targets.targets[i].kind != DBIO_TARGET_NONE &&
+                            !strcmp(session->bindings[b].target, session->targets.targets[i].name))
                                 bindings[i] = session->bindings[b].text;
         char *text = dbio_host_targets_json(&session->targets, bindings);
         free(bindings);
@@ -94,7 +95,8 @@ static struct dbio_limit *limits_of(const struct dbio_figure *figures, unsigned 
 static void describe_how(struct dbio_session *session)
 {
         const struct dbio_workload *workload = &session->demand.workload;
-        bool through = false, off = false;
+        enum dbio_target_kind kind = session->targets.n ? session->targets.targets[0].kind : DBIO_TARGET_NONE;
+        bool through = false, off = false, real = kind == DBIO_TARGET_FILE || kind == DBIO_TARGET_BLOCK;
         uint64_t depth = 0;
 
         for (unsigned i = 0; i < workload->nstreams; i++) {
@@ -108,7 +110,7 @@ static void describe_how(struct dbio_session *session)
                         depth += stream->keys.threads * (stream->keys.depth == DBIO_UNSET ? 1 : stream->keys.depth);
         }
         int used = snprintf(session->how, sizeof session->how, "%s%s%s%s", session->options.backend->name,
-                            session->targets.n && session->targets.targets[0].kind >= DBIO_TARGET_SIM ? "" : ", O_DIRECT",
+                            real ? ", O_DIRECT" : "",
                             through ? " + write-through" : "", off ? " (write_through: no on some streams)" : "");
         if (session->demand.trace && used > 0 && (size_t)used < sizeof session->how)
                 snprintf(session->how + used, sizeof session->how - (size_t)used, ", trace %s",
