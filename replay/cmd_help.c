@@ -5,6 +5,9 @@
 
 #include "engine/embedded.h"
 #include "patterns/pattern.h"
+#include "replay/derive.h"
+#include "replay/oldresults.h"
+#include "replay/trace.h"
 #include "results/text.h"
 
 static void print_option(const struct dbio_option *option)
@@ -93,7 +96,15 @@ static void complete_names(void)
         printf("';;\n\t\tdescribe2) names='patterns workloads engines devices formats keys bands ");
         for (const struct dbio_pattern *const *pattern = dbio_patterns; *pattern; pattern++)
                 printf("%s ", (*pattern)->name);
-        printf("';;\n\t\thelp2) names='");
+        printf("';;\n\t\tderive2) names='");
+        for (const struct dbio_derive_format *const *format = dbio_derive_formats; *format; format++)
+                printf("%s ", (*format)->name);
+        printf("';;\n\t\timport2) names='auto ");
+        for (const struct dbio_trace_format *const *format = dbio_trace_formats; *format; format++)
+                printf("%s ", (*format)->name);
+        for (const struct dbio_old_format *const *format = dbio_old_formats; *format; format++)
+                printf("%s ", (*format)->name);
+        printf("';;\n\t\tcompletion2) names=bash;;\n\t\thelp2) names='");
         for (const struct dbio_subcommand *command = dbio_subcommands; command->name; command++)
                 printf("%s ", command->name);
         puts("';;\n\t\tesac");
