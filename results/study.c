@@ -247,7 +247,8 @@ enum dbio_study_metric dbio_study_metric_of(const struct dbio_study_state *study
 
         if (row->kind == DBIO_COMMIT)
                 return rate_varies(study, row) ? DBIO_STUDY_IOPS : DBIO_STUDY_MEAN_MS;
-        if (row->flags & DBIO_STREAM_TIMED)
+        /* A log's writes are what group commit makes of them: fewer can be better. Its commits count, and their time. */
+        if (row->flags & (DBIO_STREAM_TIMED | DBIO_STREAM_COMMITS))
                 return DBIO_STUDY_MEAN_MS;
         for (size_t i = 0; i < sizeof by_bytes / sizeof *by_bytes; i++)
                 if (strstr(row->pattern, by_bytes[i]))

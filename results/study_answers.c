@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "engine/op.h"
-#include "engine/stream.h"
 #include "results/number.h"
 #include "results/text.h"
 
@@ -237,12 +236,22 @@ static const char *combination_value(const struct dbio_study_state *study, unsig
         return "";
 }
 
+/* What is below the limit must not read as the limit. */
+static char *gain_text(char *text, size_t size, double gain)
+{
+        if (gain < DEVICE_LIMIT && gain >= DEVICE_LIMIT - 0.005)
+                snprintf(text, size, "%.1f %%", 100 * (DEVICE_LIMIT - 1.001));
+        else
+                dbio_number_percent(text, size, gain - 1);
+        return text;
+}
+
 static void print_gains(FILE *out, double least, double most)
 {
         char a[DBIO_NUMBER_SIZE], b[DBIO_NUMBER_SIZE];
 
-        dbio_number_percent(a, sizeof a, least - 1);
-        dbio_number_percent(b, sizeof b, most - 1);
+        gain_text(a, sizeof a, least);
+        gain_text(b, sizeof b, most);
         if (least < 1.005 && most < 1.005)
                 fputs("nothing", out);
         else if (!strcmp(a, b))
@@ -259,9 +268,6 @@ void dbio_study_print_device_limit(const struct dbio_study_state *study, FILE *o
 
         if (study->naxes != 2 || strncmp(study->axes[1], "target.", 7) || study->ncolumns != 2 || n < 3 || n > 64 ||
             metric == DBIO_STUDY_MEAN_MS || !dbio_study_number(combination_value(study, 0), &number))
-                return;
-        /* A log's writes are what group commit makes of them: fewer can be better. Its commits count. */
-        if (row->flags & DBIO_STREAM_COMMITS && row->kind != DBIO_COMMIT)
                 return;
         double total[2] = {0, 0};
         for (unsigned c = 0; c < n; c++)
