@@ -15,7 +15,7 @@ struct packed {
         enum dbio_record_type type;
         uint32_t stream, mask, depth_peak;
         uint8_t kind, role;
-        uint64_t t_ns, ios, bytes, errors, failed_ns, splits, hba_waits, hba_wait_ns;
+        uint64_t t_ns, ios, bytes, errors, unissued, failed_ns, splits, hba_waits, hba_wait_ns;
 };
 
 /* A histogram there: this, then for each bucket from low to high its count as a varint; a 0 is followed by the number
@@ -276,7 +276,7 @@ static bool write_figures(struct dbio_metrics *metrics, struct dbio_figures *fig
                 .type = DBIO_RECORD_INTERVAL, .stream = figures->stream, .mask = figures->mask,
                 .depth_peak = figures->depth_peak, .kind = figures->kind, .role = figures->role,
                 .t_ns = metrics->interval_start_ns, .ios = figures->service.count, .bytes = figures->bytes,
-                .errors = figures->errors, .failed_ns = figures->failed_ns, .splits = figures->splits,
+                .errors = figures->errors, .unissued = figures->unissued, .failed_ns = figures->failed_ns, .splits = figures->splits,
                 .hba_waits = figures->hba_waits, .hba_wait_ns = figures->hba_wait_ns,
         };
         unsigned char *start = reserve(metrics, sizeof head + packed_bound(&figures->service) +
@@ -301,7 +301,7 @@ static void reset_figures(struct dbio_metrics *metrics, struct dbio_figures *fig
         dbio_hist_merge(&metrics->lag, &figures->lag);
         figures->active = false;
         figures->depth_peak = figures->inflight;
-        figures->bytes = figures->errors = figures->failed_ns = 0;
+        figures->bytes = figures->errors = figures->unissued = figures->failed_ns = 0;
         figures->splits = figures->hba_waits = figures->hba_wait_ns = 0;
         dbio_hist_reset(&figures->service);
         dbio_hist_reset(&figures->response);
@@ -432,6 +432,7 @@ static void take_interval(struct dbio_metrics *metrics, const unsigned char *at,
         record.interval.ios = head.ios;
         record.interval.bytes = head.bytes;
         record.interval.errors = head.errors;
+        record.interval.unissued = head.unissued;
         record.interval.failed_ns = head.failed_ns;
         record.interval.splits = head.splits;
         record.interval.hba_waits = head.hba_waits;

@@ -31,6 +31,7 @@ struct dbio_record {
                         uint32_t mask;         /* episodes running, see DBIO_MAX_EPISODIC */
                         uint64_t t_ns;         /* start of the grid interval */
                         uint64_t ios, bytes, errors;
+                        uint64_t unissued;     /* commits: due in an open loop and never flushed */
                         uint64_t failed_ns;    /* that failed ops were in flight */
                         uint64_t splits;       /* commands beyond the first of each op */
                         uint64_t hba_waits, hba_wait_ns;

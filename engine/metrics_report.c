@@ -28,6 +28,16 @@ static void take_commit(struct dbio_report *base, uint64_t arrived_ns, uint64_t 
         dbio_hist_add(&figures->wait, submitted > arrived ? submitted - arrived : 0);
 }
 
+static void take_commits_lost(struct dbio_report *base, uint64_t failed, uint64_t left)
+{
+        struct dbio_metrics_report *report = (struct dbio_metrics_report *)base;
+        struct dbio_figures *figures = dbio_metrics_figures(report->metrics, report->stream, DBIO_COMMIT, DBIO_ROLE_LOG);
+
+        dbio_figures_touch(report->metrics, figures);
+        figures->errors += failed;
+        figures->unissued += left;
+}
+
 static void set_running(struct dbio_metrics_report *report)
 {
         struct dbio_metrics *metrics = report->metrics;
@@ -92,6 +102,7 @@ static uint64_t take_ios_of(struct dbio_report *base, unsigned stream)
 
 const struct dbio_report_class dbio_metrics_report_class = {
         .commit = take_commit,
+        .commits_lost = take_commits_lost,
         .episode_begin = take_episode_begin,
         .episode_end = take_episode_end,
         .gauge = take_gauge,

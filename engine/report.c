@@ -11,6 +11,12 @@ void dbio_report_commit(struct dbio_report *report, uint64_t arrived_ns, uint64_
                 report->class->commit(report, arrived_ns, submitted_ns, durable_ns, bytes);
 }
 
+void dbio_report_commits_lost(struct dbio_report *report, uint64_t failed, uint64_t left)
+{
+        if (report->class->commits_lost)
+                report->class->commits_lost(report, failed, left);
+}
+
 void dbio_report_episode_begin(struct dbio_report *report, uint32_t episode, uint64_t begin_ns)
 {
         if (report->class->episode_begin)

@@ -75,6 +75,9 @@ struct dbio_episode {
 /* What a source tells besides its ops; all from fill, done or finish, on the owning worker, no allocation. */
 void dbio_report_commit(struct dbio_report *report, uint64_t arrived_ns, uint64_t submitted_ns, uint64_t durable_ns,
                         uint32_t bytes);
+/* Commits that are none: `failed` whose flush did not succeed, and `left` that arrived in an open loop faster than the
+ * log could flush, counted at the phase's end. */
+void dbio_report_commits_lost(struct dbio_report *report, uint64_t failed, uint64_t left);
 void dbio_report_episode_begin(struct dbio_report *report, uint32_t episode, uint64_t begin_ns);
 void dbio_report_episode_end(struct dbio_report *report, const struct dbio_episode *episode);
 /* name is a string constant; at most one value of a name is kept per interval (the last). */
@@ -88,6 +91,7 @@ uint64_t dbio_report_ios_of(struct dbio_report *report, unsigned stream);
 struct dbio_report_class {
         void (*commit)(struct dbio_report *report, uint64_t arrived_ns, uint64_t submitted_ns, uint64_t durable_ns,
                        uint32_t bytes);
+        void (*commits_lost)(struct dbio_report *report, uint64_t failed, uint64_t left);
         void (*episode_begin)(struct dbio_report *report, uint32_t episode, uint64_t begin_ns);
         void (*episode_end)(struct dbio_report *report, const struct dbio_episode *episode);
         void (*gauge)(struct dbio_report *report, const char *name, uint64_t now_ns, double value);

@@ -346,23 +346,43 @@ uint64_t dbio_log_arrival_at(const struct dbio_log *log, uint64_t position)
         return i < log->count ? entry_at(log, i)->arrived_ns : UINT64_MAX;
 }
 
-void dbio_log_harden(struct dbio_log *log, uint64_t position, uint64_t submitted_ns, uint64_t durable_ns)
+void dbio_log_harden(struct dbio_log *log, uint64_t position, const struct dbio_log_flush *flush)
 {
         if (position <= log->position.durable)
                 return;
+        log->formed_ns = flush->formed_ns;
         log->position.durable = position;
         while (log->count && entry_at(log, 0)->end <= position) {
                 struct dbio_log_entry entry = *entry_at(log, 0);
 
                 log->head = (log->head + 1) & (log->capacity - 1);
                 log->count--;
-                if (!log->plan.lazy || entry.waiter)
+                if (flush->failed && (!log->plan.lazy || entry.waiter))
+                        dbio_report_commits_lost(log->source->report, 1, 0);
+                else if (!log->plan.lazy || entry.waiter)
                         dbio_report_commit(log->source->report, entry.arrived_ns,
-                                           submitted_ns > entry.arrived_ns ? submitted_ns : entry.arrived_ns,
-                                           durable_ns, entry.bytes);
+                                           flush->submitted_ns > entry.arrived_ns ? flush->submitted_ns : entry.arrived_ns,
+                                           flush->durable_ns, entry.bytes);
                 if (log->next && !log->plan.lazy)
                         pass_on(log, &entry);
                 else
-                        release_waiting(log, &entry, durable_ns);
+                        release_waiting(log, &entry, flush->durable_ns);
         }
+}
+
+void dbio_log_finish(struct dbio_log *log)
+{
+        const struct dbio_log *first = log;
+        uint64_t left = 0;
+
+        while (first->previous)
+                first = first->previous;
+        if (first->ready || log->plan.lazy)
+                return;
+        for (unsigned i = 0; i < log->count && entry_at(log, i)->arrived_ns <= log->formed_ns; i++)
+                left += entry_at(log, i)->own;
+        for (; log->next_ns <= log->formed_ns; left++)
+                draw_next(log);
+        if (left)
+                dbio_report_commits_lost(log->source->report, 0, left);
 }

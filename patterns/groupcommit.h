@@ -76,6 +76,13 @@ struct dbio_log_entry {
         struct dbio_log_waiter *waiter;
 };
 
+/* A flush that has come back. */
+struct dbio_log_flush {
+        uint64_t formed_ns;    /* what had arrived by then was in it, as far as it held that */
+        uint64_t submitted_ns, durable_ns;
+        bool failed;           /* its commits are errors, but whoever waits for them goes on */
+};
+
 struct dbio_log {
         struct dbio_log_position position;
         struct dbio_source *source; /* the log pattern's: its report gets the commits */
@@ -101,6 +108,7 @@ struct dbio_log {
         unsigned needed;      /* places that own commits must have */
         unsigned reserved;    /* places kept for waiters of other streams */
         uint64_t appended_ns; /* arrival of the newest commit */
+        uint64_t formed_ns;   /* of the last flush that came back */
 };
 
 /* ----- for patterns that log through another stream ----- */
@@ -137,9 +145,12 @@ uint64_t dbio_log_next(const struct dbio_log *log);
 uint64_t dbio_log_end_at(const struct dbio_log *log, uint64_t at);
 /* When the first byte past `position` arrived; UINT64_MAX where nothing has been appended past it. */
 uint64_t dbio_log_arrival_at(const struct dbio_log *log, uint64_t position);
-/* Everything up to `position` is durable since durable_ns; the flush that holds its end was submitted at submitted_ns.
- * Reports the commits, calls waiters, frees sessions. Call once for each flush, in the order of the log. */
-void dbio_log_harden(struct dbio_log *log, uint64_t position, uint64_t submitted_ns, uint64_t durable_ns);
+/* Everything up to `position` is durable by a flush that holds its end. Reports the commits, calls waiters, frees
+ * sessions. Call once for each flush, in the order of the log. */
+void dbio_log_harden(struct dbio_log *log, uint64_t position, const struct dbio_log_flush *flush);
+/* The phase is over: reports the commits of an open loop that even the last flush had to leave behind. Those that came
+ * after it was formed are cut by the phase's end, as all that comes later. */
+void dbio_log_finish(struct dbio_log *log);
 
 /* Commits a second that the plan can be expected to make, for placement; 0 = unknown. */
 double dbio_commit_plan_load(const struct dbio_commit_plan *plan);

@@ -57,7 +57,9 @@ static void form(struct dbio_logblocks *self, uint64_t now_ns, unsigned parts)
         block->end = self->packed;
         block->length = (uint32_t)((bytes + payload - 1) / payload * self->sector);
         block->offset = dbio_logring_place(&self->ring, block->length);
+        block->formed_ns = now_ns;
         block->submitted_ns = UINT64_MAX;
+        block->failed = false;
         block->members_left = self->nmembers;
         self->in_flight++;
         self->member = 0;
@@ -103,6 +105,7 @@ static void done(struct dbio_source *source, const struct dbio_op *op, const str
 
         if (done_op->submitted_ns < block->submitted_ns)
                 block->submitted_ns = done_op->submitted_ns;
+        block->failed |= done_op->result < 0;
         if (--block->members_left)
                 return;
         if (!has_room(self))
@@ -115,7 +118,9 @@ static void done(struct dbio_source *source, const struct dbio_op *op, const str
                 part = dbio_logring_part(&self->ring, block->offset, &(uint64_t){0}, &(uint64_t){0});
                 self->full += part != self->part;
                 self->part = part;
-                dbio_log_harden(&self->log, block->end, block->submitted_ns, done_op->completed_ns);
+                dbio_log_harden(&self->log, block->end,
+                                &(struct dbio_log_flush){block->formed_ns, block->submitted_ns, done_op->completed_ns,
+                                                         block->failed});
         }
 }
 
@@ -128,6 +133,12 @@ static uint64_t wake(struct dbio_source *source)
                 return 0;
         due = has_room(self) ? flush_due(self) : UINT64_MAX;
         return due < next ? due : next;
+}
+
+static void finish(struct dbio_source *source, uint64_t now_ns)
+{
+        (void)now_ns;
+        dbio_log_finish(&((struct dbio_logblocks *)source)->log);
 }
 
 static void free_source(struct dbio_source *source)
@@ -143,6 +154,7 @@ static const struct dbio_source_class class = {
         .fill = fill,
         .done = done,
         .wake = wake,
+        .finish = finish,
         .free = free_source,
 };
 

@@ -27,8 +27,9 @@ struct dbio_logblocks_spec {
 
 struct dbio_logblock {
         uint64_t end; /* log position */
-        uint64_t offset, due_ns, submitted_ns;
+        uint64_t offset, due_ns, formed_ns, submitted_ns;
         uint32_t length;
+        bool failed;
         unsigned members_left; /* 0 = done */
 };
 

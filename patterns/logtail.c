@@ -204,7 +204,7 @@ static void pass_unsynced(struct dbio_logtail *self, uint64_t now_ns)
                         return;
                 if (self->spec.sync_every)
                         self->flushes++;
-                dbio_log_harden(&self->log, end, now_ns, now_ns);
+                dbio_log_harden(&self->log, end, &(struct dbio_log_flush){now_ns, now_ns, now_ns, false});
         }
 }
 
@@ -224,6 +224,8 @@ static void begin_flush(struct dbio_logtail *self, uint64_t now_ns)
         self->nruns = 0;
         self->end = self->written;
         self->submitted_ns = UINT64_MAX;
+        self->formed_ns = now_ns;
+        self->failed = false;
         self->due_ns = self->log.plan.lazy || arrived > now_ns ? now_ns
                        : arrived > self->idle_ns               ? arrived
                                                                : self->idle_ns;
@@ -317,11 +319,13 @@ static void done_flush(struct dbio_logtail *self, const struct dbio_done *done)
 {
         if (done->submitted_ns < self->submitted_ns)
                 self->submitted_ns = done->submitted_ns;
+        self->failed |= done->result < 0;
         if (--self->open || more_ops(self))
                 return;
         self->flushing = false;
         self->idle_ns = self->synced_ns = done->completed_ns;
-        dbio_log_harden(&self->log, self->end, self->submitted_ns, done->completed_ns);
+        dbio_log_harden(&self->log, self->end, &(struct dbio_log_flush){self->formed_ns, self->submitted_ns,
+                                                                        done->completed_ns, self->failed});
 }
 
 /* ----- syscall view of a writer: its writes and the flusher's fsyncs go on side by side ----- */
@@ -353,12 +357,16 @@ static unsigned fill_syscalls(struct dbio_logtail *self, uint64_t now_ns, struct
                 }
                 self->writing = true;
                 self->write_end = self->written;
+                self->write_formed_ns = now_ns;
                 ops[n++] = write_op(self, piece.from, piece.to - piece.from, due < now_ns ? due : now_ns);
         }
         if (n < max && !self->syncing && !(self->unsynced && self->writing) && flush_due(self) <= now_ns) {
                 self->syncing = true;
                 self->unsynced = false;
                 self->sync_end = self->settled;
+                self->formed_ns = self->settled_ns;
+                self->failed = self->write_failed;
+                self->write_failed = false;
                 ops[n++] = sync_op(self, now_ns, 0);
         }
         return n;
@@ -369,12 +377,16 @@ static void done_syscall(struct dbio_logtail *self, const struct dbio_op *op, co
         if (op->cookie == COOKIE_WRITE) {
                 self->writing = false;
                 self->settled = self->write_end;
+                self->settled_ns = self->write_formed_ns;
+                self->write_failed |= done->result < 0;
                 self->idle_ns = done->completed_ns;
                 return;
         }
         self->syncing = false;
         self->synced_ns = done->completed_ns;
-        dbio_log_harden(&self->log, self->sync_end, done->submitted_ns, done->completed_ns);
+        dbio_log_harden(&self->log, self->sync_end,
+                        &(struct dbio_log_flush){self->formed_ns, done->submitted_ns, done->completed_ns,
+                                                 self->failed || done->result < 0});
 }
 
 /* ----- the source ----- */
@@ -424,6 +436,12 @@ static uint64_t wake(struct dbio_source *source)
         return due < next ? due : next;
 }
 
+static void finish(struct dbio_source *source, uint64_t now_ns)
+{
+        (void)now_ns;
+        dbio_log_finish(&((struct dbio_logtail *)source)->log);
+}
+
 static void free_source(struct dbio_source *source)
 {
         dbio_log_release(&((struct dbio_logtail *)source)->log);
@@ -434,6 +452,7 @@ static const struct dbio_source_class class = {
         .fill = fill,
         .done = done,
         .wake = wake,
+        .finish = finish,
         .free = free_source,
 };
 

@@ -65,10 +65,10 @@ struct dbio_logtail {
         struct dbio_logtail_run runs[DBIO_LOGTAIL_RUNS];
 
         /* The flush that is going on. */
-        bool flushing, sync, sync_run;
+        bool flushing, sync, sync_run, failed;
         unsigned nout, out, open; /* runs to write, the next of them, ops in flight */
         struct dbio_logtail_run outs[DBIO_LOGTAIL_RUNS];
-        uint64_t end, due_ns, submitted_ns, idle_ns, synced_ns;
+        uint64_t end, due_ns, formed_ns, submitted_ns, idle_ns, synced_ns;
 
         uint64_t checkpoint_due_ns, checkpointed; /* the next one; log position at the last one */
         unsigned checkpoints;
@@ -76,7 +76,9 @@ struct dbio_logtail {
         /* Syscall view of a writer. */
         bool unsynced; /* a checkpoint has been written */
         bool writing, syncing;
+        bool write_failed;  /* since the last fsync */
         uint64_t write_end, settled, sync_end;
+        uint64_t write_formed_ns, settled_ns; /* when the write was formed, and the one up to `settled` */
 };
 
 /* Makes the stream's one source and fills out; the source is a struct dbio_logtail, followed by what the pattern adds

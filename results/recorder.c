@@ -147,6 +147,7 @@ static void take_interval(struct dbio_recorder *rec, const struct dbio_record *r
         key->ios += r->interval.ios;
         key->bytes += r->interval.bytes;
         key->errors += r->interval.errors;
+        key->unissued += r->interval.unissued;
         key->failed_ns += r->interval.failed_ns;
         key->splits += r->interval.splits;
         key->hba_waits += r->interval.hba_waits;

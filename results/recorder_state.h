@@ -33,7 +33,7 @@ struct dbio_rec_key {
         uint32_t stream;
         uint8_t kind, role;
         bool dirty;
-        uint64_t ios, bytes, errors, failed_ns, splits, hba_waits, hba_wait_ns;
+        uint64_t ios, bytes, errors, unissued, failed_ns, splits, hba_waits, hba_wait_ns;
         uint64_t depth_peak;
         uint64_t filled; /* rows of `interval` exist below this number */
         struct dbio_rec_cell *cells;

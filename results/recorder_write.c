@@ -260,7 +260,7 @@ static int write_totals(struct dbio_recorder *rec, const struct dbio_phase_resul
 {
         for (size_t k = 0; k < rec->nkeys; k++) {
                 const struct dbio_rec_key *key = rec->keys[k];
-                uint64_t due = key->ios + key->errors, unissued = 0;
+                uint64_t due = key->ios + key->errors + key->unissued, unissued = key->unissued;
 
                 if (key == main_key(rec, key->stream)) {
                         uint64_t others = issued_by_others(rec, key);
@@ -294,6 +294,8 @@ static int write_result(struct dbio_recorder *rec, const struct dbio_phase_resul
                                 "uuiu", result->due[s], result->unissued[s], rec->phase_id, (uint64_t)s))
                         return -1;
         }
+        for (size_t k = 0; k < rec->nkeys; k++)
+                unissued += rec->keys[k]->unissued;
         if (dbio_db_run(store, err,
                         "UPDATE phase SET duration_ns = ?, ended = 1, lag_p99_ns = ?, lag_max_ns = ?, turn_p99_ns = ?, "
                         "turn_max_ns = ?, intervals_late = ?, overloaded = ?, stopped = ?, timed_out = ?, "

@@ -84,9 +84,11 @@ static void notes(struct dbio_show *show, const struct dbio_show_phase *phase)
                 if (strcmp(r->phase, phase->name))
                         continue;
                 if (r->unissued)
-                        dbio_text_line(show->out, "  OVERLOADED: %s of the %s ops due of %s were never issued",
+                        dbio_text_line(show->out, "  OVERLOADED: %s of the %s %s due of %s were never %s",
                                        dbio_number_group(a, N, (double)r->unissued, 0),
-                                       dbio_number_group(b, N, (double)r->due, 0), r->stream);
+                                       dbio_number_group(b, N, (double)r->due, 0),
+                                       r->kind == DBIO_COMMIT ? "commits" : "ops", r->stream,
+                                       r->kind == DBIO_COMMIT ? "flushed" : "issued");
                 if (r->errors)
                         dbio_text_line(show->out, "  ERRORS: %s of %s's %s ops failed",
                                        dbio_number_group(a, N, (double)r->errors, 0), r->stream,

@@ -106,7 +106,7 @@ static uint64_t drive_ios_of(struct dbio_report *report, unsigned stream)
 }
 
 static const struct dbio_report_class drive_class = {
-        drive_commit, drive_episode_begin, drive_episode_end, drive_gauge, drive_ios_of,
+        drive_commit, NULL, drive_episode_begin, drive_episode_end, drive_gauge, drive_ios_of,
 };
 
 /* Adds a source (the caller frees it); returns its number in the drive. */

@@ -85,7 +85,7 @@ static uint64_t ios_of(struct dbio_report *report, unsigned stream)
         return ((struct reporter *)report)->play->ios[stream];
 }
 
-static const struct dbio_report_class reporters = {commit, episode_begin, episode_end, gauge, ios_of};
+static const struct dbio_report_class reporters = {commit, NULL, episode_begin, episode_end, gauge, ios_of};
 
 static bool earlier(const struct flight *a, const struct flight *b)
 {
