@@ -95,8 +95,6 @@ static int build_target(struct dbio_build *build, unsigned i, struct dbio_err *e
 
         if (dbio_fields_parse(dbio_target_fields, blank ? &empty : node, NULL, keys, err))
                 return -1;
-        if (keys->page & (keys->page - 1))
-                return dbio_node_error(dbio_node_get(node, "page"), err, "a page must be a power of two, 512 to 64K");
         out->name = build->scope.targets[i];
         if (isnan(keys->size.share)) {
                 out->unit = DBIO_SIZE_BYTES;

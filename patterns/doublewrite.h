@@ -34,8 +34,8 @@ struct dbio_dblwr_keys {
 /* Their entries in a field table; presets belong to them. */
 /* clang-format off */
 #define DBIO_DBLWR_FIELDS(type, m)                                                                                     \
-        {"page", DBIO_FIELD_SIZE, offsetof(type, m.page), "16K", 4096, 65536, "bytes of a page", "innodb_page_size", 0,\
-         NULL, NULL},                                                                                                  \
+        {"page", DBIO_FIELD_SIZE, offsetof(type, m.page), "16K", 4096, 65536, "bytes of a page", "innodb_page_size",   \
+         DBIO_FIELD_POWER_OF_TWO, NULL, NULL},                                                                         \
         {"doublewrite", DBIO_FIELD_ENUM, offsetof(type, m.mode), "on", 0, 0,                                           \
          "whether pages are first written to the doublewrite area", "innodb_doublewrite; detect_only from 8.0.30", 0,  \
          dbio_dblwr_mode_names, NULL},                                                                                 \

@@ -86,6 +86,7 @@ enum dbio_field_flag {
         DBIO_FIELD_NONE = 8,     /* also the word `none`, = not given; holds without the flag where there is no
                                   * fallback and the key is not required */
         DBIO_FIELD_SCALAR_OFF = 16, /* also `no`, = zeroed */
+        DBIO_FIELD_POWER_OF_TWO = 32, /* SIZE */
 };
 
 /* A table ends with an entry whose key is NULL. */

@@ -15,7 +15,7 @@ struct config {
 
 static const struct dbio_field fields[] = {
         {"page", DBIO_FIELD_SIZE, offsetof(struct config, page), "16K", 4096, 65536, "bytes of a page",
-         "innodb_page_size", 0, NULL, NULL},
+         "innodb_page_size", DBIO_FIELD_POWER_OF_TWO, NULL, NULL},
         {"io_capacity", DBIO_FIELD_FACTOR, offsetof(struct config, io_capacity), "10000", 100, 1e9,
          "pages a second that the budget is a share of; 200 before 8.4", "innodb_io_capacity", 0, NULL, NULL},
         {"budget", DBIO_FIELD_SHARE, offsetof(struct config, share), "5%", 0, 1,

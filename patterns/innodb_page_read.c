@@ -13,7 +13,7 @@ struct config {
 
 static const struct dbio_field fields[] = {
         {"page", DBIO_FIELD_SIZE, offsetof(struct config, page), "16K", 4096, 65536, "bytes of a page",
-         "innodb_page_size", 0, NULL, NULL},
+         "innodb_page_size", DBIO_FIELD_POWER_OF_TWO, NULL, NULL},
         {"pages_per_lookup", DBIO_FIELD_COUNT, offsetof(struct config, pages_per_lookup), "1", 1, 2,
          "2: a leaf of a secondary index, then the row's page, which depends on it; rate and depth are of lookups",
          "buf0rea.cc buf_read_page; the pair a judgement", 0, NULL, NULL},

@@ -13,7 +13,8 @@ struct config {
 #define AT(member) offsetof(struct config, member)
 
 static const struct dbio_field fields[] = {
-        {"page", DBIO_FIELD_SIZE, AT(page), "16K", 4096, 65536, "bytes of a page", "innodb_page_size", 0, NULL, NULL},
+        {"page", DBIO_FIELD_SIZE, AT(page), "16K", 4096, 65536, "bytes of a page", "innodb_page_size",
+         DBIO_FIELD_POWER_OF_TWO, NULL, NULL},
         {"purge_threads", DBIO_FIELD_COUNT, AT(purge_threads), "4", 1, 32,
          "threads that purge; 1 in 5.6, and in 8.4 on up to 16 CPUs", "innodb_purge_threads", 0, NULL, NULL},
         {"purge_batch_size", DBIO_FIELD_COUNT, AT(purge_batch_size), "300", 1, 5000, "undo pages of a batch",

@@ -18,7 +18,8 @@ struct config {
 #define AT(member) offsetof(struct config, member)
 
 static const struct dbio_field fields[] = {
-        {"page", DBIO_FIELD_SIZE, AT(page), "16K", 4096, 65536, "bytes of a page", "innodb_page_size", 0, NULL, NULL},
+        {"page", DBIO_FIELD_SIZE, AT(page), "16K", 4096, 65536, "bytes of a page", "innodb_page_size",
+         DBIO_FIELD_POWER_OF_TWO, NULL, NULL},
         {"log", DBIO_FIELD_TARGET, AT(log), NULL, 0, 0, "target that the redo log is read from", "log0recv.cc",
          DBIO_FIELD_REQUIRED, NULL, NULL},
         {"log_bytes", DBIO_FIELD_SIZE, AT(log_bytes), "64M", 65536, 0x1p40, "bytes of redo since the last checkpoint",

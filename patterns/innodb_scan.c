@@ -19,7 +19,8 @@ struct config {
 #define AT(member) offsetof(struct config, member)
 
 static const struct dbio_field fields[] = {
-        {"page", DBIO_FIELD_SIZE, AT(page), "16K", 4096, 65536, "bytes of a page", "innodb_page_size", 0, NULL, NULL},
+        {"page", DBIO_FIELD_SIZE, AT(page), "16K", 4096, 65536, "bytes of a page", "innodb_page_size",
+         DBIO_FIELD_POWER_OF_TWO, NULL, NULL},
         {"read_ahead_threshold", DBIO_FIELD_COUNT, AT(read_ahead_threshold), "56", 0, 64,
          "pages of an area that must have been read in order; a scan reads all so, so only 0 (off) makes a difference",
          "innodb_read_ahead_threshold; buf0rea.cc", 0, NULL, NULL},

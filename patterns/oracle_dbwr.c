@@ -17,7 +17,7 @@ struct config {
 
 static const struct dbio_field fields[] = {
         {"db_block_size", DBIO_FIELD_SIZE, AT(block), "8K", 2048, 32768, "bytes of a block",
-         "Database Reference, DB_BLOCK_SIZE", 0, NULL, NULL},
+         "Database Reference, DB_BLOCK_SIZE", DBIO_FIELD_POWER_OF_TWO, NULL, NULL},
         {"writers", DBIO_FIELD_COUNT, AT(writers), "1", 1, 100, "DBWn processes, each with a batch of its own",
          "Database Reference, DB_WRITER_PROCESSES", 0, NULL, NULL},
         {"batch", DBIO_FIELD_COUNT, AT(batch), "300", 1, 8192, "blocks that a writer submits at once and waits for",

@@ -11,7 +11,7 @@ struct single_config {
 
 static const struct dbio_field single_fields[] = {
         {"db_block_size", DBIO_FIELD_SIZE, offsetof(struct single_config, block), "8K", 2048, 32768, "bytes of a block",
-         "Database Reference, DB_BLOCK_SIZE", 0, NULL, NULL},
+         "Database Reference, DB_BLOCK_SIZE", DBIO_FIELD_POWER_OF_TWO, NULL, NULL},
         {0},
 };
 
@@ -53,7 +53,7 @@ static const struct dbio_field multi_fields[] = {
          "most blocks in one read; 8 before 10.2", "Database Reference, DB_FILE_MULTIBLOCK_READ_COUNT: 1 MB of blocks",
          0, NULL, NULL},
         {"db_block_size", DBIO_FIELD_SIZE, offsetof(struct multi_config, block), "8K", 2048, 32768, "bytes of a block",
-         "Database Reference, DB_BLOCK_SIZE", 0, NULL, NULL},
+         "Database Reference, DB_BLOCK_SIZE", DBIO_FIELD_POWER_OF_TWO, NULL, NULL},
         {"segment", DBIO_FIELD_SIZE, offsetof(struct multi_config, segment), "64M", 2048, 0x1p50,
          "bytes that are scanned one after the other before the next table is picked; the last read may be shorter",
          "judgement", 0, NULL, NULL},

@@ -97,6 +97,9 @@ static void value_text(const struct dbio_pattern *pattern, const struct dbio_fie
         } else if (field->flags & DBIO_FIELD_POSITIVE) {
                 snprintf(text + used, size - used, ", more than 0");
         }
+        used = strlen(text);
+        if (field->flags & DBIO_FIELD_POWER_OF_TWO)
+                snprintf(text + used, size - used, ", a power of two");
 }
 
 /* The default, and by version where presets change it. */

@@ -113,7 +113,11 @@ static int parse_size(PARSE_ARGS)
                 return -1;
         if ((field->flags & DBIO_FIELD_SECTOR) && !*(uint64_t *)value)
                 return 0;
-        return dbio_value_in_range(field, node, (double)*(uint64_t *)value, dbio_value_format_size, err);
+        if (dbio_value_in_range(field, node, (double)*(uint64_t *)value, dbio_value_format_size, err))
+                return -1;
+        if ((field->flags & DBIO_FIELD_POWER_OF_TWO) && *(uint64_t *)value & (*(uint64_t *)value - 1))
+                return dbio_node_error(node, err, "\"%.60s\" is no power of two", node->text);
+        return 0;
 }
 
 static int parse_time(PARSE_ARGS)

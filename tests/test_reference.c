@@ -187,7 +187,7 @@ START_TEST(keys_are_described)
         char *text = capture(dbio_reference_keys);
 
         ck_assert_ptr_nonnull(strstr(text, "\n  max_outstanding            count, 1 to 1000000\n"));
-        ck_assert_ptr_nonnull(strstr(text, "\n  page                       size, 512 to 64K; default 8K\n"));
+        ck_assert_ptr_nonnull(strstr(text, "\n  page                       size, 512 to 64K, a power of two; default 8K\n"));
         ck_assert_ptr_nonnull(strstr(text, "\n  name                       text; required\n"));
         ck_assert_ptr_nonnull(strstr(text, "\n  arrival                    poisson | uniform; default poisson\n"));
         free(text);
