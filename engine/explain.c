@@ -36,7 +36,7 @@ struct lane {
 };
 
 struct view { /* of a stream */
-        bool listed, endless;
+        bool listed, endless, driven; /* driven: on until its end or limit, also where it is only counted */
         uint64_t rows;
         uint64_t *seq; /* per thread */
         FILE *spill;   /* ops of driven streams without due times */
@@ -48,11 +48,11 @@ struct view { /* of a stream */
 struct explain {
         struct dbio_report report; /* first: the sources' */
         struct dbio_phase *phase;
-        uint64_t limit, now_ns, end_ns, ops_left;
+        uint64_t limit, now_ns, end_ns, ops_left, ops_kept; /* of the phase's ops: the clock's, and kept for closed loops */
         struct lane *lanes;
         unsigned nlanes, nreactive;
         uint32_t *reactive; /* numbers of the reactive lanes */
-        unsigned needed;    /* driven lanes that are to be listed and not at their end */
+        unsigned needed;    /* lanes of streams that are driven, not at their end */
         struct dbio_wakes wakes;
         struct view *views;
         int (*row)(void *user, unsigned stream, uint64_t seq, const struct dbio_op *op);
@@ -144,7 +144,7 @@ static void take_op(struct explain *e, const struct lane *lane, const struct dbi
         if (is_cut(e, lane))
                 return;
         view->rows++;
-        if (is_cut(e, lane) && view->listed && lane->kind != PLANNED)
+        if (is_cut(e, lane) && view->driven && lane->kind != PLANNED)
                 e->needed -= view->running;
         if (!view->listed)
                 return;
@@ -299,7 +299,7 @@ static void end_lane(struct explain *e, struct lane *lane)
 
         lane->over = true;
         view->running--;
-        if (view->listed && !is_cut(e, lane))
+        if (view->driven && !is_cut(e, lane))
                 e->needed--;
 }
 
@@ -376,23 +376,45 @@ static unsigned depth_of(const struct explain *e, unsigned lane)
         return depth ? depth : 1;
 }
 
-/* A phase's ops are shared by its closed loops as they would be where all complete at once: in turn, by depth. */
-static void share_ops(const struct explain *e, uint64_t *shares)
+static bool is_planned(const struct explain *e, unsigned lane)
 {
-        uint64_t left = e->phase->ops, round = 0;
+        return e->lanes[lane].kind == PLANNED && !e->lanes[lane].over;
+}
+
+/* A phase's ops are shared as they would be where all complete at once: in turn, a closed loop by its depth, any other
+ * as one. What the others leave goes to the closed loops. */
+static void split_ops(struct explain *e)
+{
+        uint64_t closed = 0, all = e->nlanes;
+
+        for (unsigned i = 0; i < e->nlanes; i++) {
+                closed += is_planned(e, i) ? depth_of(e, i) : 0;
+                all -= e->lanes[i].kind == PLANNED || e->lanes[i].over;
+        }
+        all += closed;
+        if (e->phase->ops == UINT64_MAX || !closed || closed == all)
+                return;
+        e->ops_kept = (uint64_t)((double)e->phase->ops * (double)closed / (double)all);
+        e->ops_left -= e->ops_kept;
+        for (unsigned i = 0; i < e->phase->nstreams; i++) {
+                e->needed += e->views[i].driven ? 0 : e->views[i].running;
+                e->views[i].driven = true;
+        }
+}
+
+static void share_ops(const struct explain *e, uint64_t left, uint64_t *shares)
+{
+        uint64_t round = 0;
 
         for (unsigned i = 0; i < e->nlanes; i++)
-                round += e->lanes[i].kind == PLANNED ? depth_of(e, i) : 0;
-        for (unsigned i = 0; i < e->nlanes; i++) {
-                unsigned depth = depth_of(e, i);
-
-                shares[i] = left == UINT64_MAX || e->lanes[i].kind != PLANNED ? UINT64_MAX : left / round * depth;
-        }
+                round += is_planned(e, i) ? depth_of(e, i) : 0;
+        for (unsigned i = 0; i < e->nlanes; i++)
+                shares[i] = !is_planned(e, i) ? 0 : left == UINT64_MAX ? left : left / round * depth_of(e, i);
         left = left == UINT64_MAX || !round ? 0 : left % round;
         for (unsigned i = 0; i < e->nlanes && left; i++) {
                 uint64_t depth = depth_of(e, i), more = depth < left ? depth : left;
 
-                if (e->lanes[i].kind != PLANNED)
+                if (!is_planned(e, i))
                         continue;
                 shares[i] += more;
                 left -= more;
@@ -438,8 +460,8 @@ static void list_spilled(struct explain *e, unsigned stream)
 
 static void list_untimed(struct explain *e, uint64_t *shares)
 {
+        share_ops(e, e->phase->ops == UINT64_MAX ? UINT64_MAX : e->ops_kept + e->ops_left, shares);
         e->ops_left = UINT64_MAX; /* closed loops have their shares */
-        share_ops(e, shares);
         for (unsigned i = 0; i < e->phase->nstreams && !e->stopped && !e->error; i++) {
                 if (!e->views[i].listed)
                         continue;
@@ -458,7 +480,7 @@ static int prepare_views(struct explain *e, const char *only_stream, struct dbio
                 const struct dbio_stream *stream = &e->phase->streams[i];
                 struct view *view = &e->views[i];
 
-                view->listed = !only_stream || !strcmp(only_stream, stream->name);
+                view->listed = view->driven = !only_stream || !strcmp(only_stream, stream->name);
                 view->endless = is_endless(e->phase, stream);
                 if (view->listed && view->endless && !e->limit)
                         return dbio_err_set(err, DBIO_USAGE, "stream %s is endless: give --limit", stream->name);
@@ -484,10 +506,11 @@ static int prepare_lanes(struct explain *e, struct dbio_err *err)
                         *lane = (struct lane){.source = stream->sources[k], .stream = i, .kind = kind_of(stream),
                                               .start_ns = stream->start_ns, .stop_ns = stream->stop_ns};
                         lane->source->report = &e->report;
-                        if (lane->kind == PLANNED)
+                        lane->over = lane->start_ns >= e->end_ns;
+                        if (lane->kind == PLANNED || lane->over)
                                 continue;
                         e->views[i].running++;
-                        e->needed += e->views[i].listed;
+                        e->needed += e->views[i].driven;
                         dbio_wakes_add(&e->wakes, (uint32_t)(lane - e->lanes), stream->start_ns);
                         if (lane->kind != REACTIVE)
                                 continue;
@@ -536,6 +559,7 @@ int dbio_explain_phase(struct dbio_phase *phase, const char *only_stream, uint64
         }
         if (prepare_views(&e, only_stream, err) || prepare_lanes(&e, err))
                 goto out;
+        split_ops(&e);
         drive(&e);
         if (!e.stopped && !e.error)
                 list_untimed(&e, shares);
