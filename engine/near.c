@@ -78,7 +78,8 @@ const char *dbio_near_miss(const char *word, const char *const *candidates, unsi
                 if (other > NEAR_LENGTH || other > length + least || length > other + least)
                         continue;
                 d = distance(word, length, candidates[i], other);
-                if (d < least) {
+                /* more of it right than wrong: "on" is not near "no", nor "x" near "r" */
+                if (d < least && (!d || 2 * d < (length > other ? length : other))) {
                         least = d;
                         best = candidates[i];
                 }

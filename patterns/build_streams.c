@@ -186,6 +186,9 @@ static int check_stream(const struct dbio_build_stream *stream, struct dbio_err 
         if ((pattern->keys & DBIO_KEYS_READ) && !dbio_is_set(keys->rate.per_s) && keys->arrival != DBIO_POISSON)
                 return dbio_node_error(at_key(node, "arrival"), err,
                                        "arrival belongs to an open loop, and without rate this one is closed: leave it");
+        if ((pattern->keys & DBIO_KEYS_DIRTY) && dbio_node_get(node, "dirty_map") &&
+            dbio_build_name(dbio_node_get(node, "dirty_map"), "dirty map", err))
+                return -1;
         if ((pattern->keys & DBIO_KEYS_DIRTY) && dirty) {
                 if (dbio_is_set(keys->dirty.density) && dbio_is_set(keys->dirty.pages_per_write))
                         return dbio_node_error(at_key(dirty, "pages_per_write"), err,

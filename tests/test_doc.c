@@ -160,6 +160,14 @@ START_TEST(near_misses)
         ck_assert_str_eq(dbio_near_miss("rat", keys, 5), "rate");
         ck_assert_ptr_null(dbio_near_miss("colour", keys, 5));
         ck_assert_ptr_null(dbio_near_miss("", keys, 5));
+        /* More of it wrong than right: the opposite must not be what is meant. */
+        static const char *const small[] = {"yes", "no", "r", "a"};
+        ck_assert_ptr_null(dbio_near_miss("on", small, 4));
+        ck_assert_ptr_null(dbio_near_miss("2", small, 4));
+        ck_assert_ptr_null(dbio_near_miss("*", small, 4));
+        ck_assert_str_eq(dbio_near_miss("R", small, 4), "r");
+        ck_assert_str_eq(dbio_near_miss("Yes", small, 4), "yes");
+        ck_assert_str_eq(dbio_near_miss("yess", small, 4), "yes");
         /* Part of one name alone. */
         static const char *const names[] = {"sqlserver/oltp", "postgres/oltp", "sqlserver/log-only", "raid10-15k-sas"};
         ck_assert_str_eq(dbio_near_miss("log-only", names, 4), "sqlserver/log-only");
