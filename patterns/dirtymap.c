@@ -190,6 +190,7 @@ int dbio_dirty_maker_init(struct dbio_dirty_maker *maker, struct dbio_dirty_map 
         if (!isnan(plan->rate_per_s))
                 maker->events_per_ns = plan->rate_per_s / 1e9 / (by_extent(maker) ? map->extent : 1);
         dbio_dirty_maker_move(maker);
+        map->made = true;
         return 0;
 }
 

@@ -28,6 +28,7 @@ struct dbio_dirty_map {
         uint64_t nold, nfresh;
         uint64_t old_from, old_to;     /* every old page lies in here, and every fresh one in the other */
         uint64_t fresh_from, fresh_to;
+        bool made;                     /* a maker makes its pages dirty */
 };
 
 /* Zeroed storage becomes a map of the region, which is rounded inward to extents, with every page clean. A map that is
