@@ -121,8 +121,16 @@ static int init_run(struct dbio_run *run, struct dbio_err *err)
         run->metrics = calloc(most, sizeof(struct dbio_metrics *));
         if (!run->files || !run->workers || !run->write_bytes || !run->metrics)
                 return dbio_err_set(err, DBIO_IO, "out of memory");
-        for (unsigned i = 0; i < run->targets->n; i++)
-                run->files[i] = run->targets->targets[i].geometry.nfiles;
+        for (unsigned i = 0; i < run->targets->n; i++) {
+                const struct dbio_geometry *geometry = &run->targets->targets[i].geometry;
+
+                run->files[i] = geometry->nfiles;
+                if (geometry->sector && run->hba.max_transfer % geometry->sector)
+                        return dbio_err_set(err, DBIO_USAGE,
+                                            "hba.max_transfer: %llu bytes are no multiple of target %s's sector of %u",
+                                            (unsigned long long)run->hba.max_transfer, run->schedule->target_names[i],
+                                            geometry->sector);
+        }
         return 0;
 }
 

@@ -222,6 +222,9 @@ static int build_top(struct dbio_build *build, struct dbio_err *err)
                 .max_outstanding = keys->hba.max_outstanding == DBIO_UNSET ? 0 : (unsigned)keys->hba.max_outstanding,
                 .max_transfer = keys->hba.max_transfer == DBIO_UNSET ? 0 : keys->hba.max_transfer,
         };
+        if (w->hba.max_transfer % 512)
+                return dbio_node_error(dbio_node_get(dbio_node_get(build->root, "hba"), "max_transfer"), err,
+                                       "must be a multiple of 512, as sectors are");
         w->timeout_ns = keys->timeout_ns;
         w->workers = keys->workers;
         w->compressible = keys->payload.compressible;

@@ -132,6 +132,8 @@ static int load_top(struct loaded *loaded, struct dbio_node *root, struct dbio_e
         profile->submit_cpu = top.submit_cpu;
         profile->complete_cpu = top.complete_cpu;
         profile->has_hba = dbio_node_get(root, "hba") != NULL;
+        if (top.hba.max_transfer % 512)
+                return dbio_node_error(dbio_node_get(root, "hba"), err, "max_transfer must be a multiple of 512, as sectors are");
         profile->hba = (struct dbio_hba){(unsigned)top.hba.ports, (unsigned)top.hba.max_outstanding, top.hba.max_transfer};
         return 0;
 }

@@ -156,6 +156,21 @@ START_TEST(hba_splits_and_ports)
 }
 END_TEST
 
+/* A command of the adapter's length must be one that the target takes; the kit's sector is 512. */
+START_TEST(hba_splits_at_sectors)
+{
+        struct kit *kit = new_kit(5 * MS);
+
+        kit->hba = (struct dbio_hba){.ports = 1, .max_transfer = 1000};
+        kit_add(kit, "reads", (struct kit_source){.nr = 10});
+        kit->phase.duration_ns = SECOND;
+        ck_assert_int_eq(kit_run(kit), -1);
+        ck_assert_int_eq(kit->err.code, DBIO_USAGE);
+        ck_assert_str_eq(kit->err.message, "hba.max_transfer: 1000 bytes are no multiple of target data's sector of 512");
+        kit_release(kit);
+}
+END_TEST
+
 START_TEST(touching_ops_never_share_a_call)
 {
         struct kit *kit = new_kit(5 * MS);
@@ -464,7 +479,8 @@ START_TEST(workers_never_pass_the_adapter)
 END_TEST
 
 TEST_MAIN("run", closed_loop_keeps_its_depth, open_loop_goes_when_due, overload_skips_nothing_and_counts_what_is_left,
-          think_time_is_kept, hba_what_if, hba_splits_and_ports, touching_ops_never_share_a_call,
+          think_time_is_kept, hba_what_if, hba_splits_and_ports, hba_splits_at_sectors,
+          touching_ops_never_share_a_call,
           barriers_hold_both_ways, phase_ops_end_it_exactly, endless_streams_stop_with_the_last_finite_one,
           streams_start_and_stop, time_can_be_scaled, caps_hold, errors_are_counted_apart,
           too_many_errors_stop_the_run, an_op_that_never_comes_back_ends_the_run, a_broken_backend_keeps_the_figures,
