@@ -137,13 +137,14 @@ static const struct dbio_node *node_at_fault(const struct dbio_workload_stream *
 static int explain(struct dbio_err *err, const struct open_phase *open, unsigned i)
 {
         const struct dbio_workload_stream *stream = &open->phase->resolved[i];
-        char message[sizeof err->message];
+        char message[sizeof err->message], path[sizeof err->path];
 
         if (!err)
                 return -1;
         const struct dbio_node *node = node_at_fault(stream, err);
 
         memcpy(message, err->message, sizeof message);
+        memcpy(path, err->path, sizeof path);
         snprintf(err->message, sizeof err->message, "%.64s in phase %.64s: %.800s", stream->name, open->phase->name, message);
         snprintf(err->path, sizeof err->path, "streams.%.100s", stream->name);
         if (node && node != stream->node)
@@ -151,6 +152,8 @@ static int explain(struct dbio_err *err, const struct open_phase *open, unsigned
                         if (stream->node->items[k] == node)
                                 snprintf(err->path, sizeof err->path, "streams.%.100s.%.100s", stream->name,
                                          stream->node->keys[k]->text);
+        if (node && node != stream->node && path[0])
+                snprintf(err->path, sizeof err->path, "streams.%.100s.%.100s", stream->name, path);
         return node ? dbio_err_locate(err, node->file, node->line, node->column) : -1;
 }
 

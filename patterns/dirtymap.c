@@ -356,13 +356,22 @@ bool dbio_dirty_maker_advance(struct dbio_dirty_maker *maker, uint64_t now_ns, u
         return true;
 }
 
-static double series(double p, unsigned terms)
+/* Mean pages a write of runs of k extents, k geometric with p, cut at every cap: such a run takes ceil(extent k / cap)
+ * writes, which is the sum over j of p^floor(j cap / extent), periodic in j. Where cap is whole extents, the facts'
+ * 8(1 + p + … + p^(cap / 8 - 1)). */
+static double extents_mean(double p, unsigned cap, unsigned extent)
 {
-        double sum = 0, power = 1;
+        double pages = 0, writes = 0, power = 1;
+        unsigned period = 1;
 
-        for (unsigned i = 0; i < terms; i++, power *= p)
-                sum += power;
-        return sum;
+        while (period * cap % extent)
+                period++;
+        for (unsigned k = 0, j = 0; k < period * cap / extent; k++, power *= p) {
+                pages += extent * power;
+                for (; j < period && j * cap / extent == k; j++)
+                        writes += power;
+        }
+        return pages / writes;
 }
 
 double dbio_dirty_density(int kind, double pages_per_write, unsigned cap, unsigned extent)
@@ -371,12 +380,14 @@ double dbio_dirty_density(int kind, double pages_per_write, unsigned cap, unsign
 
         if (kind == DBIO_DIRTY_PAGES)
                 return pages_per_write >= 1 && pages_per_write <= cap ? 1 - 1 / pages_per_write : NAN;
-        if (kind != DBIO_DIRTY_EXTENTS || pages_per_write < extent || pages_per_write > extent * series(1, cap / extent))
+        if (kind != DBIO_DIRTY_EXTENTS || pages_per_write < extents_mean(0, cap, extent) || pages_per_write > cap)
                 return NAN;
+        if (pages_per_write == cap || pages_per_write == extents_mean(0, cap, extent))
+                return pages_per_write == cap ? 1 : 0;
         for (int i = 0; i < 60; i++) {
                 double middle = (low + high) / 2;
 
-                if (extent * series(middle, cap / extent) < pages_per_write)
+                if (extents_mean(middle, cap, extent) < pages_per_write)
                         low = middle;
                 else
                         high = middle;
@@ -384,18 +395,23 @@ double dbio_dirty_density(int kind, double pages_per_write, unsigned cap, unsign
         return (low + high) / 2;
 }
 
-double dbio_dirty_keys_density(const struct dbio_dirty_keys *keys, unsigned cap, unsigned extent)
+int dbio_dirty_keys_density(const struct dbio_dirty_keys *keys, unsigned cap, unsigned extent, double *density,
+                            struct dbio_err *err)
 {
-        if (dbio_is_set(keys->pages_per_write))
-                return dbio_dirty_density(keys->map, keys->pages_per_write, cap, extent);
-        return keys->density;
+        double wanted = keys->pages_per_write;
+
+        *density = dbio_is_set(wanted) ? dbio_dirty_density(keys->map, wanted, cap, extent) : keys->density;
+        if (dbio_is_set(wanted) && isnan(*density))
+                return dbio_key_error(err, "dirty.pages_per_write",
+                                      "%g pages a write is out of reach: at least %g, at most %u (max_pages_per_write)", wanted,
+                                      keys->map == DBIO_DIRTY_EXTENTS ? extents_mean(0, cap, extent) : 1, cap);
+        return 0;
 }
 
-int dbio_dirty_keys_check(const struct dbio_stream_keys *keys, unsigned cap, struct dbio_err *err)
+int dbio_dirty_keys_check(const struct dbio_stream_keys *keys, struct dbio_err *err)
 {
         const struct dbio_dirty_keys *dirty = &keys->dirty;
         bool chance = dirty->map == DBIO_DIRTY_EXTENTS || dirty->map == DBIO_DIRTY_PAGES;
-        unsigned extent = DBIO_EXTENT_BYTES / 8192;
 
         if (dirty->stride != DBIO_UNSET && dirty->map != DBIO_DIRTY_STRIDE)
                 return dbio_key_error(err, "dirty.stride", "stride belongs to map stride");
@@ -409,10 +425,5 @@ int dbio_dirty_keys_check(const struct dbio_stream_keys *keys, unsigned cap, str
                 return dbio_key_error(err, "dirty.pages_per_write", "density and pages_per_write exclude each other");
         if (!chance)
                 return dbio_key_error(err, "dirty.pages_per_write", "only maps extents and pages have pages_per_write");
-        if (isnan(dbio_dirty_density(dirty->map, dirty->pages_per_write, cap, extent)))
-                return dbio_key_error(err, "dirty.pages_per_write",
-                                      "%g pages a write is out of reach: at least %u, at most %u (max_pages_per_write)",
-                                      dirty->pages_per_write, dirty->map == DBIO_DIRTY_EXTENTS ? extent : 1,
-                                      dirty->map == DBIO_DIRTY_EXTENTS ? cap / extent * extent : cap);
         return 0;
 }

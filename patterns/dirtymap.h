@@ -104,14 +104,15 @@ uint64_t dbio_dirty_maker_next(struct dbio_dirty_maker *maker, unsigned *pages);
 /* One more page, or extent, by the maker's kind gets fresh; returns the pages that were clean before. */
 unsigned dbio_dirty_maker_one(struct dbio_dirty_maker *maker);
 
-/* The density for which a gather-write at sweep page_id has so many pages on average; NAN
- * where the map has no closed form (only extents and pages have one) or the mean is out of reach: below 1 page or 1
- * extent, over the cap. */
+/* The density for which a gather-write at sweep page_id has so many pages on average, 0 = the least that there is; NAN
+ * where the map has no closed form (only extents and pages have one) or the mean is out of reach: below what one page
+ * or extent gives, over the cap. */
 double dbio_dirty_density(int kind, double pages_per_write, unsigned cap, unsigned extent);
-/* The density of `dirty` keys: as given, or solved; NAN where neither is given. The keys must have been checked. */
-double dbio_dirty_keys_density(const struct dbio_dirty_keys *keys, unsigned cap, unsigned extent);
-/* What `dirty` cannot say (8K pages, for extents): density and pages_per_write exclude each other, belong to maps with
- * chance, and pages_per_write lies within the cap. */
-int dbio_dirty_keys_check(const struct dbio_stream_keys *keys, unsigned cap, struct dbio_err *err);
+/* The density of `dirty` keys: as given, or solved; NAN where neither is given. The keys must have been checked.
+ * DBIO_USAGE where pages_per_write is out of reach. */
+int dbio_dirty_keys_density(const struct dbio_dirty_keys *keys, unsigned cap, unsigned extent, double *density,
+                            struct dbio_err *err);
+/* What `dirty` cannot say: density and pages_per_write exclude each other, and belong to maps with chance. */
+int dbio_dirty_keys_check(const struct dbio_stream_keys *keys, struct dbio_err *err);
 
 #endif

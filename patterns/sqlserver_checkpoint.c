@@ -124,7 +124,7 @@ static int check(const struct dbio_stream_keys *keys, const void *config, struct
         if (c->mode == MANUAL && dbio_is_set(c->dirty_rate) &&
             (dbio_is_set(keys->dirty.density) || dbio_is_set(keys->dirty.pages_per_write)))
                 return dbio_key_error(err, "dirty", "in mode manual a density needs pages");
-        return dbio_dirty_keys_check(keys, (unsigned)c->max_pages_per_write, err);
+        return dbio_dirty_keys_check(keys, err);
 }
 
 struct database {
@@ -140,6 +140,7 @@ struct checkpoint {
         struct dbio_log_out log;
         struct database *databases, *database; /* all; the one whose turn it is */
         unsigned ndatabases;
+        double density;              /* of an episode's window; NAN = not given */
         struct dbio_sweep sweep;
         struct dbio_gather held;     /* formed, not given yet; pages 0 = none */
         enum stage { MAKE, LOG_BEGIN, WRITE, LOG_END } stage;
@@ -454,15 +455,16 @@ static int make_dirt(struct checkpoint *c, const struct dbio_pattern_env *env, c
 {
         const struct config *config = c->config;
 
+        if (dbio_dirty_keys_density(&keys->dirty, (unsigned)config->max_pages_per_write, c->databases[0].map->extent,
+                                    &c->density, err))
+                return -1;
         for (unsigned i = 0; i < c->ndatabases; i++) {
                 struct database *database = &c->databases[i];
-                double density = dbio_dirty_keys_density(&keys->dirty, (unsigned)config->max_pages_per_write,
-                                                         database->map->extent);
                 struct dbio_dirty_plan plan = {
                         .keys = &keys->dirty,
                         .skew = &keys->skew,
                         .pages = config->pages == DBIO_UNSET ? 0 : config->pages,
-                        .window_pages = window_of(config, density, c->ndatabases),
+                        .window_pages = window_of(config, c->density, c->ndatabases),
                         .rate_per_s = config->dirty_rate / c->ndatabases,
                         .place_seed = dbio_pattern_seed(env, DBIO_RNG_PLACE) + i,
                         .dirty_seed = dbio_pattern_seed(env, DBIO_RNG_DIRTY) + i,
@@ -527,8 +529,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         out->max_length = (uint32_t)cfg->max_pages_per_write * c->databases[0].map->page;
         if (dbio_is_set(keys->dirty.pages_per_write))
                 snprintf(out->note, sizeof out->note, "%g pages a write: density %.2f %%", keys->dirty.pages_per_write,
-                         100 * dbio_dirty_keys_density(&keys->dirty, (unsigned)cfg->max_pages_per_write,
-                                                       c->databases[0].map->extent));
+                         100 * c->density);
         out->load = (by_rate(c) ? cfg->dirty_rate : (double)cfg->pages / (double)every * 1e9) / 8;
         return dbio_log_out_init(&c->log, &c->flow, env, out, cfg->log, 1, RECORD_BYTES, err);
 }

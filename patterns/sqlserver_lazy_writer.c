@@ -40,9 +40,8 @@ static const struct dbio_preset presets[] = {
 
 static int check(const struct dbio_stream_keys *keys, const void *config, struct dbio_err *err)
 {
-        const struct config *c = config;
-
-        return dbio_dirty_keys_check(keys, (unsigned)c->max_pages_per_write, err);
+        (void)config;
+        return dbio_dirty_keys_check(keys, err);
 }
 
 struct lazy {
@@ -139,7 +138,8 @@ static int make_own(struct lazy *lazy, const struct dbio_pattern_env *env, const
         if (dbio_dirty_map_join(lazy->map, &keys->region, &env->targets[keys->target],
                                 dbio_pattern_page(env, keys->target), err))
                 return -1;
-        density = dbio_dirty_keys_density(&keys->dirty, (unsigned)c->max_pages_per_write, lazy->map->extent);
+        if (dbio_dirty_keys_density(&keys->dirty, (unsigned)c->max_pages_per_write, lazy->map->extent, &density, err))
+                return -1;
         struct dbio_dirty_plan plan = {
                 .keys = &keys->dirty,
                 .skew = &keys->skew,

@@ -136,6 +136,24 @@ START_TEST(density_is_solved_for_pages_per_write)
 }
 END_TEST
 
+/* A cap that is no whole number of extents: a run of k extents takes ceil(8k / cap) writes, so cap 12 gives
+ * 8(1+p+p^2)/(1+p); cap 20 is held against the map itself. */
+START_TEST(density_is_solved_for_any_cap)
+{
+        ck_assert_double_eq_tol(dbio_dirty_density(DBIO_DIRTY_EXTENTS, 8 * 1.75 / 1.5, 12, 8), 0.5, 1e-9);
+        ck_assert_double_eq_tol(mean(DBIO_DIRTY_EXTENTS, dbio_dirty_density(DBIO_DIRTY_EXTENTS, 12, 20, 8), 80000, false, 20),
+                                12, 0.15);
+        /* Below an extent every write is a part of one, whatever the density. */
+        ck_assert_double_eq(dbio_dirty_density(DBIO_DIRTY_EXTENTS, 4, 4, 8), 1);
+        expect(isnan(dbio_dirty_density(DBIO_DIRTY_EXTENTS, 3, 4, 8)));
+        /* The least: extents that lie alone, anywhere. */
+        ck_assert_double_eq(dbio_dirty_density(DBIO_DIRTY_EXTENTS, 8, 32, 8), 0);
+        ck_assert_double_eq(dbio_dirty_density(DBIO_DIRTY_EXTENTS, 32, 32, 8), 1);
+        /* Pages of 16K: 4(1+p+…+p^7) = 7.96875 at p = 1/2. */
+        ck_assert_double_eq_tol(dbio_dirty_density(DBIO_DIRTY_EXTENTS, 7.96875, 32, 4), 0.5, 1e-9);
+}
+END_TEST
+
 START_TEST(runs_end_at_files_and_the_last_extent_holds_the_rest)
 {
         struct dbio_dirty_keys dense = {.map = DBIO_DIRTY_DENSE, .density = NAN, .pages_per_write = NAN, .stride = 2};
@@ -286,5 +304,6 @@ END_TEST
 
 TEST_MAIN("dirtymap", dense_runs_fill_the_cap, extents_follow_the_closed_form, single_pages_follow_the_closed_form,
           stride_never_coalesces, hot_extents_are_whole_and_exact, density_is_solved_for_pages_per_write,
+          density_is_solved_for_any_cap,
           runs_end_at_files_and_the_last_extent_holds_the_rest, a_hash_sweep_is_everywhere_at_once, windows_move_and_hold,
           pages_enter_at_a_rate, shared_maps_must_agree)
