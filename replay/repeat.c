@@ -23,6 +23,7 @@ struct repeat {
         struct dbio_validity worst;
         char why[256];
         bool valid, mismatch;
+        bool judged;   /* a recorded phase has run, wholly or in part */
         bool suffered; /* --stop-if */
 };
 
@@ -81,6 +82,7 @@ static void judge(struct repeat *repeat, const struct dbio_phase_result *result)
                 .simulated = repeat->session->simulated,
         };
 
+        repeat->judged |= repeat->phase->record;
         if (!repeat->phase->record || !repeat->valid)
                 return;
         repeat->valid = dbio_validity_check(&validity, repeat->why, sizeof repeat->why);
@@ -216,6 +218,7 @@ int dbio_session_repeat(struct dbio_session *session, const char *label, unsigne
                 .ntargets = session->targets.n,
                 .target_notes = session->simulated ? dbio_sim_set_notes(&session->sim) : (const char *const *)session->notes,
                 .status = code || repeat.failed || repeat.store_failed ? "failed" : repeat.stopped ? "interrupted" : "complete",
+                .nothing = !repeat.judged,
                 .valid = repeat.valid,
                 .invalid_why = repeat.valid ? NULL : repeat.why,
                 .wall_ns = clock_ns(CLOCK_MONOTONIC) - began,

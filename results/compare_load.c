@@ -73,6 +73,8 @@ static int load_run(struct dbio_comparison *c, struct dbio_compare_side *side, i
         run->complete = !strcmp(dbio_db_text(stmt, 3), "complete");
         if (!run->complete)
                 run->left_out = column_copy(stmt, 3);
+        else if (sqlite3_column_type(stmt, 4) == SQLITE_NULL)
+                run->left_out = strdup("nothing was recorded");
         else if (!sqlite3_column_int(stmt, 4))
                 run->left_out = strdup(*dbio_db_text(stmt, 5) ? dbio_db_text(stmt, 5) : "not valid");
         if (side->nr == 1)

@@ -377,10 +377,10 @@ int dbio_store_run_end(struct dbio_store *store, int64_t run_id, const struct db
         if (keep_notes(store, run_id, outcome, err))
                 return -1;
         return dbio_db_run(store, err,
-                           "UPDATE run SET status = ?, valid = ?, invalid_why = ?, wall_ns = ?, cpu_user_ns = ?, "
+                           "UPDATE run SET status = ?, valid = nullif(?, -1), invalid_why = ?, wall_ns = ?, cpu_user_ns = ?, "
                            "cpu_sys_ns = ?, process = NULL, host_json = json_set(host_json, '$.steal_ns', ?) "
                            "WHERE run_id = ?",
-                           "sisuuuui", outcome->status, (int64_t)outcome->valid,
+                           "sisuuuui", outcome->status, outcome->nothing ? -1 : (int64_t)outcome->valid,
                            outcome->valid ? NULL : outcome->invalid_why, outcome->wall_ns, outcome->cpu_user_ns,
                            outcome->cpu_sys_ns, dbio_host_steal_ns() - store->steal_ns, run_id);
 }

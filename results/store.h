@@ -52,6 +52,7 @@ int dbio_store_run_begin(struct dbio_store *store, const struct dbio_run_info *i
 
 struct dbio_run_outcome {
         const char *status;      /* "complete", "interrupted" (stopped by the user) or "failed" */
+        bool nothing;            /* no recorded phase was begun: neither valid nor invalid, NULL in v_run */
         bool valid;
         const char *invalid_why; /* results/validity.h; NULL when valid */
         uint64_t wall_ns;        /* real time */
