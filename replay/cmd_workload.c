@@ -30,27 +30,58 @@ static int print_notes(struct dbio_schedule *schedule, struct dbio_err *err)
         return 0;
 }
 
+static const char *plural(unsigned n)
+{
+        return n == 1 ? "" : "s";
+}
+
+static int check_one(const char *source, const struct dbio_cmdline *line, bool first, struct dbio_err *err)
+{
+        struct dbio_demand demand;
+        struct dbio_targets targets;
+        struct dbio_schedule *schedule;
+        int code = 0;
+
+        if (dbio_demand_prepare(source, line, &demand, &targets, &schedule, err))
+                return -1;
+        if (dbio_cmdline_has(line, DBIO_OPT_PRINT) && demand.has_workload) {
+                printf("%s%s", first ? "" : "---\n", demand.workload.resolved);
+        } else {
+                unsigned nstreams = demand.has_workload ? demand.workload.nstreams : demand.nspecs;
+
+                printf("%s: ok, %u target%s, %u stream%s, %u phase%s, schedule %.8s\n", source, demand.nspecs,
+                       plural(demand.nspecs), nstreams, plural(nstreams), schedule->nphases, plural(schedule->nphases),
+                       schedule->hash);
+                code = print_notes(schedule, err);
+        }
+        schedule->free(schedule);
+        dbio_targets_close(&targets);
+        dbio_demand_release(&demand);
+        return code;
+}
+
+/* All of them, whatever is found in one; the code is that of the first that is wrong. */
 int dbio_cmd_check(const struct dbio_cmdline *line, struct dbio_err *err)
 {
+        int code = DBIO_OK;
+        bool first = true;
+
         for (unsigned i = 0; i < line->narguments; i++) {
-                struct dbio_demand demand;
-                struct dbio_targets targets;
-                struct dbio_schedule *schedule;
-                if (dbio_demand_prepare(line->arguments[i], line, &demand, &targets, &schedule, err))
+                struct dbio_err fault = {0};
+
+                if (!check_one(line->arguments[i], line, first, &fault)) {
+                        first = false;
+                        continue;
+                }
+                if (line->narguments == 1) {
+                        *err = fault;
                         return -1;
-                if (dbio_cmdline_has(line, DBIO_OPT_PRINT) && demand.has_workload)
-                        fputs(demand.workload.resolved, stdout);
-                else
-                        printf("%s: ok, %u targets, %u streams, %u phases, schedule %.8s\n", line->arguments[i], demand.nspecs,
-                               demand.has_workload ? demand.workload.nstreams : demand.nspecs, schedule->nphases, schedule->hash);
-                int code = dbio_cmdline_has(line, DBIO_OPT_PRINT) ? 0 : print_notes(schedule, err);
-                schedule->free(schedule);
-                dbio_targets_close(&targets);
-                dbio_demand_release(&demand);
-                if (code)
-                        return -1;
+                }
+                fflush(stdout);
+                dbio_error_print(&fault);
+                code = code ? code : (int)fault.code;
         }
-        return DBIO_OK;
+        return code;
 }
 
 int dbio_cmd_compile(const struct dbio_cmdline *line, struct dbio_err *err)
