@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "engine/explain.h"
+#include "engine/near.h"
 #include "engine/opslog.h"
 #include "engine/units.h"
 #include "replay/demand.h"
+
+#define NAMES_MAX 1024 /* of streams, for "did you mean" */
 
 struct listing {
         enum { TABLE, CSV, JSON } format;
@@ -16,6 +19,7 @@ struct listing {
         const struct dbio_phase *phase;
         const char *only_phase, *only_stream; /* of an ops log; NULL = all */
         uint64_t rows;
+        bool headed;
 };
 
 struct names {
@@ -33,10 +37,25 @@ static void row_table(const struct names *names, uint64_t seq, const struct dbio
                op->thread, seq, due, dbio_kind_name(op->kind), dbio_role_name(op->role), names->target, offset, length, op->episode, flags);
 }
 
+/* With the first row, so that an error found before it leaves stdout empty. */
+static void print_head(struct listing *list)
+{
+        if (list->headed)
+                return;
+        list->headed = true;
+        if (list->format == TABLE)
+                printf("%-20s %-16s %6s %8s %15s %-6s %-12s %-8s %15s %8s %4s %s\n", "phase", "stream", "thread", "seq",
+                       "due_ns", "kind", "role", "target", "offset", "length", "ep", "flags");
+        else
+                fputs(list->format == CSV ? "phase,stream,thread,seq,due_ns,kind,role,target,offset,length,episode,flags\n"
+                                          : "[", stdout);
+}
+
 static int print_row(struct listing *list, const struct names *names, uint64_t seq, const struct dbio_op *op)
 {
         char due[32] = "", episode[16] = "", flags[64];
 
+        print_head(list);
         if (op->due_ns != DBIO_NO_DUE)
                 snprintf(due, sizeof due, "%" PRIu64, op->due_ns);
         if (op->episode)
@@ -82,27 +101,54 @@ static int logged_row(void *user, const struct dbio_opslog_names *log, const str
         return print_row(list, &names, logged->seq, &op);
 }
 
-static void print_head(const struct listing *list)
+static void print_foot(struct listing *list)
 {
-        if (list->format == TABLE)
-                printf("%-20s %-16s %6s %8s %15s %-6s %-12s %-8s %15s %8s %4s %s\n", "phase", "stream", "thread", "seq",
-                       "due_ns", "kind", "role", "target", "offset", "length", "ep", "flags");
-        else
-                puts(list->format == CSV ? "phase,stream,thread,seq,due_ns,kind,role,target,offset,length,episode,flags"
-                                         : "[");
+        print_head(list);
+        if (list->format == JSON)
+                puts("\n]");
 }
 
 static int explain_log(struct listing *list, const struct dbio_cmdline *line, struct dbio_err *err)
 {
-        int code;
-
         list->only_phase = dbio_cmdline_value(line, DBIO_OPT_PHASE);
         list->only_stream = dbio_cmdline_value(line, DBIO_OPT_STREAM);
-        print_head(list);
-        code = dbio_opslog_read(line->arguments[0], logged_row, list, err);
-        if (list->format == JSON)
-                puts("\n]");
-        return code && ferror(stdout) ? 0 : code;
+        int code = dbio_opslog_read(line->arguments[0], logged_row, list, err);
+        if (code && !ferror(stdout))
+                return -1;
+        if (!list->rows && (list->only_phase || list->only_stream))
+                return dbio_err_set(err, DBIO_USAGE, "%s has no ops of %s%s%s%s%s", line->arguments[0],
+                                    list->only_stream ? "stream " : "", list->only_stream ? list->only_stream : "",
+                                    list->only_stream && list->only_phase ? " in " : "", list->only_phase ? "phase " : "",
+                                    list->only_phase ? list->only_phase : "");
+        print_foot(list);
+        return 0;
+}
+
+/* Whether the phase runs the stream; if not, what may have been meant. */
+static bool has_stream(const struct dbio_phase *phase, const char *stream, char near[64])
+{
+        const char *names[NAMES_MAX], *meant;
+        unsigned n = 0;
+
+        for (unsigned s = 0; s < phase->nstreams; s++) {
+                if (!strcmp(stream, phase->streams[s].name))
+                        return true;
+                if (n < NAMES_MAX)
+                        names[n++] = phase->streams[s].name;
+        }
+        meant = dbio_near_miss(stream, names, n);
+        if (meant)
+                snprintf(near, 64, "%s", meant);
+        return false;
+}
+
+/* `no phase mian in the workload; did you mean main?` */
+static int no_name(const char *what, const char *name, const char *where, const char *near, struct dbio_err *err)
+{
+        bool meant = near && *near;
+
+        return dbio_err_set(err, DBIO_USAGE, "no %s %s in %s%s%s%s", what, name, where, meant ? "; did you mean " : "",
+                            meant ? near : "", meant ? "?" : "");
 }
 
 static int explain_phases(struct listing *list, struct dbio_schedule *schedule, const struct dbio_cmdline *line,
@@ -110,7 +156,8 @@ static int explain_phases(struct listing *list, struct dbio_schedule *schedule, 
 {
         const char *only = dbio_cmdline_value(line, DBIO_OPT_PHASE);
         const char *stream = dbio_cmdline_value(line, DBIO_OPT_STREAM);
-        bool found = false, stream_found = false;
+        bool found = false, stream_found = !stream;
+        char near[64] = "";
 
         for (unsigned i = 0; i < schedule->nphases; i++) {
                 struct dbio_phase phase = {0};
@@ -119,8 +166,7 @@ static int explain_phases(struct listing *list, struct dbio_schedule *schedule, 
                 found = true;
                 if (schedule->phase_open(schedule, i, &phase, err))
                         return -1;
-                for (unsigned s = 0; s < phase.nstreams; s++)
-                        stream_found |= !stream || !strcmp(stream, phase.streams[s].name);
+                stream_found |= stream && has_stream(&phase, stream, near);
                 list->phase = &phase;
                 int code = dbio_explain_phase(&phase, stream, limit, row, list, err);
                 schedule->phase_close(schedule, &phase);
@@ -128,10 +174,9 @@ static int explain_phases(struct listing *list, struct dbio_schedule *schedule, 
                         return ferror(stdout) ? 0 : -1;
         }
         if (only && !found)
-                return dbio_err_set(err, DBIO_USAGE, "no phase %s in the workload", only);
-        if (stream && !stream_found)
-                return dbio_err_set(err, DBIO_USAGE, "no stream %s in %s", stream, only ? only : "any phase");
-        return 0;
+                return no_name("phase", only, "the workload",
+                               dbio_near_miss(only, schedule->phase_names, schedule->nphases), err);
+        return stream_found ? 0 : no_name("stream", stream, only ? only : "any phase", near, err);
 }
 
 int dbio_cmd_explain(const struct dbio_cmdline *line, struct dbio_err *err)
@@ -141,21 +186,21 @@ int dbio_cmd_explain(const struct dbio_cmdline *line, struct dbio_err *err)
         struct dbio_demand demand;
         struct dbio_targets targets;
         struct dbio_schedule *schedule;
+        struct dbio_err why = {0};
         uint64_t limit;
 
-        if (dbio_parse_count(dbio_cmdline_value(line, DBIO_OPT_LIMIT), &limit, err))
-                return -1;
+        if (dbio_parse_count(dbio_cmdline_value(line, DBIO_OPT_LIMIT), &limit, &why))
+                return dbio_err_set(err, DBIO_USAGE, "--limit %s: %s", dbio_cmdline_value(line, DBIO_OPT_LIMIT), why.message);
         if (dbio_opslog_is(line->arguments[0]))
                 return explain_log(&list, line, err);
         if (dbio_demand_prepare(line->arguments[0], line, &demand, &targets, &schedule, err))
                 return -1;
         list.schedule = schedule;
-        print_head(&list);
         int code = explain_phases(&list, schedule, line, limit, err);
-        if (list.format == JSON)
-                puts("\n]");
         if (!code)
                 code = dbio_demand_failure(&demand, err);
+        if (!code)
+                print_foot(&list);
         schedule->free(schedule);
         dbio_targets_close(&targets);
         dbio_demand_release(&demand);

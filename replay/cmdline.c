@@ -87,6 +87,8 @@ int dbio_cmdline_parse(struct dbio_cmdline *line, const struct dbio_subcommand *
         optind = 1;
         for (int c; (c = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
                 const char *word = argv[optind - 1];
+                if (c == '?' && optopt >= 256)
+                        return dbio_err_set(err, DBIO_USAGE, "--%s takes no value", dbio_options[optopt - 256].name);
                 if (c == '?')
                         return unknown(command, word, err);
                 if (c == ':')

@@ -111,6 +111,7 @@ static int open_trace(struct dbio_demand *demand, const char *source, const stru
 {
         const char *pace = dbio_cmdline_value(line, DBIO_OPT_PACE);
         const char *duration = dbio_cmdline_value(line, DBIO_OPT_DURATION);
+        struct dbio_err why = {0};
         char format[512];
         struct dbio_trace_request request = {
                 .path = source,
@@ -122,9 +123,11 @@ static int open_trace(struct dbio_demand *demand, const char *source, const stru
                 .duration_ns = UINT64_MAX,
         };
 
-        if (dbio_demand_trace_options(line, &request.options, err) ||
-            (duration && dbio_parse_time(duration, &request.duration_ns, err)))
+        if (dbio_demand_trace_options(line, &request.options, err))
                 return -1;
+        if (duration && (dbio_parse_time(duration, &request.duration_ns, &why) || !request.duration_ns))
+                return dbio_err_set(err, DBIO_USAGE, "--duration %s: %s", duration,
+                                    *why.message ? why.message : "more than 0 is right");
         if (dbio_trace_source(source, format, sizeof format, &request.path)) {
                 request.format = format;
                 demand->only_target = only_target(line);
