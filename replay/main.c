@@ -8,6 +8,7 @@
 
 #include "engine/near.h"
 #include "replay/command.h"
+#include "replay/output.h"
 #include "replay/session.h"
 
 void dbio_error_print(const struct dbio_err *err)
@@ -55,6 +56,8 @@ static int run(int argc, char **argv, struct dbio_err *err)
         }
         int code = argc > 1 ? dbio_cmdline_parse(&line, command, argc - 1, argv + 1, err)
                             : dbio_cmdline_parse(&line, command, argc, argv, err);
+        if (!code)
+                code = dbio_output_check(&line, err);
         if (!code)
                 code = command->run(&line, err);
         dbio_cmdline_release(&line);

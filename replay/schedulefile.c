@@ -1,11 +1,11 @@
 #include "replay/schedulefile.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
+
+#include "replay/output.h"
 
 static const char magic[8] = {'D', 'B', 'I', 'O', 'S', 'C', 'H', 'D'};
 
@@ -78,20 +78,13 @@ int dbio_schedulefile_write_workload(const char *path, const char *text, size_t 
 {
         struct dbio_schedule_header header = {.version = DBIO_SCHEDULE_VERSION, .kind = DBIO_SCHEDULE_WORKLOAD,
                                               .body_bytes = size, .body_crc = checksum(text, size)};
-        char temporary[4096];
+        struct dbio_output output;
 
         memcpy(header.magic, magic, sizeof magic);
         header.header_crc = checksum(&header, offsetof(struct dbio_schedule_header, header_crc));
-        snprintf(temporary, sizeof temporary, "%s.tmp", path);
-        FILE *file = fopen(temporary, "wb");
-        int ok = file && fwrite(&header, sizeof header, 1, file) == 1 && (!size || fwrite(text, size, 1, file) == 1) &&
-                 !fflush(file) && !fsync(fileno(file));
-        if (file && fclose(file))
-                ok = 0;
-        if (ok && !rename(temporary, path))
-                return 0;
-        dbio_err_set(err, DBIO_IO, "cannot write: %s", strerror(errno));
-        dbio_err_locate(err, path, 0, 0);
-        unlink(temporary);
-        return -1;
+        if (dbio_output_open(&output, path, err))
+                return -1;
+        fwrite(&header, sizeof header, 1, output.file);
+        fwrite(text, 1, size, output.file);
+        return dbio_output_close(&output, true, err);
 }

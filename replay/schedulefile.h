@@ -30,7 +30,7 @@ int dbio_schedulefile_probe(const char *path, struct dbio_schedule_header *heade
  * damaged, truncated or of another version. */
 int dbio_schedulefile_read_workload(const char *path, char **text, size_t *size, struct dbio_err *err);
 
-/* Writes a kind-1 file; by way of PATH.tmp, so that there is never half a file. DBIO_IO. */
+/* Writes a kind-1 file, whole or not at all. DBIO_IO, DBIO_USAGE. */
 int dbio_schedulefile_write_workload(const char *path, const char *text, size_t size, struct dbio_err *err);
 
 #endif

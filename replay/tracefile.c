@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "engine/sha256.h"
+#include "replay/output.h"
 #include "replay/schedulefile.h"
 #include "replay/tracefeed.h"
 
@@ -258,30 +259,28 @@ static int write_all(struct writer *w, struct dbio_trace_feed *feed, struct dbio
                              feed->summary.first_misaligned);
                 return 1;
         }
-        return (w->chunk->n && write_chunk(w)) || write_footer(w, feed) || fflush(w->out) || fsync(fileno(w->out)) ? -1 : 0;
+        return (w->chunk->n && write_chunk(w)) || write_footer(w, feed) ? -1 : 0;
 }
 
 int dbio_trace_file_write(struct dbio_trace_feed *feed, const char *path, struct dbio_err *err)
 {
-        char temporary[4096];
+        struct dbio_output output;
         struct writer w = {.chunk = calloc(1, sizeof *w.chunk)};
-        int code = -1;
 
-        snprintf(temporary, sizeof temporary, "%s.tmp", path);
-        errno = ENOMEM;
-        w.out = w.chunk ? fopen(temporary, "wb") : NULL;
-        if (w.out)
-                code = write_all(&w, feed, err);
-        if (w.out && fclose(w.out) && !code)
-                code = -1;
-        if (!code && rename(temporary, path))
-                code = -1;
+        if (!w.chunk)
+                return dbio_err_set(err, DBIO_IO, "out of memory");
+        if (dbio_output_open(&output, path, err)) {
+                free(w.chunk);
+                return -1;
+        }
+        w.out = output.file;
+        int code = write_all(&w, feed, err);
         if (code < 0) {
                 dbio_err_set(err, DBIO_IO, "cannot write: %s", strerror(errno));
                 dbio_err_locate(err, path, 0, 0);
         }
-        if (code && w.out)
-                unlink(temporary);
+        if (dbio_output_close(&output, !code, err))
+                code = -1;
         free(w.chunk);
         free(w.crcs);
         return code ? -1 : 0;
