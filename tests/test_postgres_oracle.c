@@ -1,7 +1,6 @@
 /* PostgreSQL's, Oracle's and MyISAM's patterns. Expected figures: the rules of PostgreSQL's
  * sources and of Oracle's and MySQL's documents, worked out by hand. */
-#include "tests/drive.h"
-#include "tests/one.h"
+#include "tests/onedrive.h"
 #include "tests/unit.h"
 
 #include <math.h>
@@ -11,23 +10,6 @@
 
 #define MS     ((uint64_t)1000000)
 #define SECOND ((uint64_t)1000000000)
-
-/* Writes take user[0] ns, fsyncs user[1], reads user[2]. */
-static uint64_t by_kind(void *user, const struct dbio_op *op)
-{
-        const uint64_t *latency = user;
-
-        return latency[op->kind == DBIO_WRITE ? 0 : op->kind == DBIO_FSYNC ? 1 : 2];
-}
-
-static struct drive *drive_one(struct one *one, uint64_t *latency)
-{
-        struct drive *drive = drive_new(by_kind, latency);
-
-        for (unsigned i = 0; i < one->nstreams; i++)
-                drive_add(drive, one->streams[i].sources[0]);
-        return drive;
-}
 
 /* 8K pages, the tail rewritten in place; write, then fdatasync. 8,168 bytes of payload a page: commits of 3,000
  * bytes end in pages 0, 0, 1, 1, 1, 2. */
