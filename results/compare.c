@@ -246,12 +246,10 @@ static int load_limits(struct dbio_comparison *c, struct dbio_err *err)
         if (!stmt)
                 return -1;
         while ((more = dbio_db_step(c->store, stmt, err)) > 0) {
-                struct dbio_compare_gate *gate = dbio_compare_add(&c->limit_gates, &nr, sizeof *gate);
+                struct dbio_compare_gate *gate = dbio_db_add(&c->limit_gates, &nr, sizeof *gate, stmt, err);
 
-                if (!gate) {
-                        sqlite3_reset(stmt);
-                        return dbio_err_set(err, DBIO_IO, "out of memory");
-                }
+                if (!gate)
+                        return -1;
                 gate->limit = (struct dbio_limit){
                         .text = strdup(dbio_db_text(stmt, 0)),
                         .stream = strdup(dbio_db_text(stmt, 1)),
@@ -262,8 +260,8 @@ static int load_limits(struct dbio_comparison *c, struct dbio_err *err)
                         .value = sqlite3_column_double(stmt, 6),
                 };
         }
-        if (more == 0 && !dbio_compare_add(&c->limit_gates, &nr, sizeof *c->limit_gates))
-                return dbio_err_set(err, DBIO_IO, "out of memory");
+        if (more == 0 && !dbio_db_add(&c->limit_gates, &nr, sizeof *c->limit_gates, NULL, err))
+                return -1;
         return more;
 }
 
@@ -294,7 +292,7 @@ static int ask_gate(struct dbio_comparison *c, const struct dbio_compare_gate *g
                 return 0;
         }
         *asked = true;
-        answer = dbio_compare_add(&c->answers, &c->nanswers, sizeof *answer);
+        answer = dbio_db_add(&c->answers, &c->nanswers, sizeof *answer, NULL, NULL);
         if (!answer) {
                 free(values);
                 return -1;

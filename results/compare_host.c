@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "results/compare_state.h"
+#include "results/db.h"
 
 /* Facts that differ from run to run and say nothing of a change. */
 static const char *const volatile_keys[] = {"boot_id", "uptime",       "steal",   "load",    "free",
@@ -37,7 +38,7 @@ static int note(struct dbio_comparison *c, const char *path, const json_t *base,
 
         if (json_equal(base, new_) || is_volatile(path))
                 return 0;
-        difference = dbio_compare_add(&c->host, &c->nhost, sizeof *difference);
+        difference = dbio_db_add(&c->host, &c->nhost, sizeof *difference, NULL, NULL);
         if (!difference)
                 return -1;
         snprintf(difference->what, sizeof difference->what, "%s", path);

@@ -10,19 +10,6 @@
 #include "results/stat_dist.h"
 #include "results/steady.h"
 
-void *dbio_compare_add(void *array, unsigned *nr, size_t size)
-{
-        char *entries;
-
-        memcpy(&entries, array, sizeof entries);
-        entries = realloc(entries, (*nr + 1) * size);
-        if (!entries)
-                return NULL;
-        memcpy(array, &entries, sizeof entries);
-        memset(entries + *nr * size, 0, size);
-        return entries + (*nr)++ * size;
-}
-
 static int no_memory(struct dbio_err *err)
 {
         return dbio_err_set(err, DBIO_IO, "out of memory");
@@ -62,11 +49,9 @@ static int load_run(struct dbio_comparison *c, struct dbio_compare_side *side, i
                 return -1;
         if (!more)
                 return dbio_err_set(err, DBIO_USAGE, "no run %lld", (long long)id);
-        run = dbio_compare_add(&side->runs, &side->nr, sizeof *run);
-        if (!run) {
-                sqlite3_reset(stmt);
-                return no_memory(err);
-        }
+        run = dbio_db_add(&side->runs, &side->nr, sizeof *run, stmt, err);
+        if (!run)
+                return -1;
         run->run_id = id;
         run->began_s = sqlite3_column_int64(stmt, 1);
         run->ended_s = run->began_s + sqlite3_column_int64(stmt, 2) / 1000000000;
@@ -168,13 +153,11 @@ int dbio_compare_load_history(struct dbio_comparison *c, struct dbio_err *err)
         if (!stmt)
                 return -1;
         while ((more = dbio_db_step(c->store, stmt, err)) > 0) {
-                struct dbio_compare_past *past = dbio_compare_add(&c->history, &c->nhistory, sizeof *past);
+                struct dbio_compare_past *past = dbio_db_add(&c->history, &c->nhistory, sizeof *past, stmt, err);
                 int64_t began_s = sqlite3_column_int64(stmt, 1);
 
-                if (!past) {
-                        sqlite3_reset(stmt);
-                        return no_memory(err);
-                }
+                if (!past)
+                        return -1;
                 c->nsessions += c->nhistory == 1 || began_s - ended_s > DBIO_COMPARE_SESSION_GAP_S;
                 *past = (struct dbio_compare_past){sqlite3_column_int64(stmt, 0), c->nsessions - 1};
                 ended_s = began_s + sqlite3_column_int64(stmt, 2);
@@ -297,11 +280,11 @@ int dbio_compare_history_values(struct dbio_comparison *c, const struct dbio_com
 static int add_row(struct dbio_comparison *c, const struct dbio_compare_row *like, const struct query *query,
                    struct dbio_err *err)
 {
-        struct dbio_compare_row *row = dbio_compare_add(&c->rows, &c->nrows, sizeof *row);
+        struct dbio_compare_row *row = dbio_db_add(&c->rows, &c->nrows, sizeof *row, NULL, err);
         unsigned known = 0;
 
         if (!row)
-                return no_memory(err);
+                return -1;
         *row = *like;
         if (fill_side(c, &c->base, row, query, &row->base, &known, err) ||
             fill_side(c, &c->new_, row, query, &row->new_, &known, err))
@@ -465,7 +448,7 @@ static int load_trends(struct dbio_comparison *c, const struct dbio_compare_side
 
 static int load_phase(struct dbio_comparison *c, const char *phase, struct dbio_err *err)
 {
-        struct dbio_compare_steady *steady = dbio_compare_add(&c->steady, &c->nsteady, sizeof *steady);
+        struct dbio_compare_steady *steady = dbio_db_add(&c->steady, &c->nsteady, sizeof *steady, NULL, err);
         double *trends = calloc(c->base.used + c->new_.used + 1, sizeof *trends);
         struct dbio_steady base = {0}, new_ = {0};
         struct dbio_stat_effect effect;
@@ -547,11 +530,9 @@ int dbio_compare_load_interference(struct dbio_comparison *c, struct dbio_err *e
                         if (strcmp(a->phase, b->phase) || strcmp(a->other, b->other) || strcmp(a->stream, b->stream) ||
                             strcmp(a->op, b->op))
                                 continue;
-                        entry = dbio_compare_add(&c->interference, &c->ninterference, sizeof *entry);
-                        if (!entry) {
-                                no_memory(err);
+                        entry = dbio_db_add(&c->interference, &c->ninterference, sizeof *entry, NULL, err);
+                        if (!entry)
                                 goto out;
-                        }
                         strcpy(entry->phase, a->phase);
                         strcpy(entry->other, a->other);
                         strcpy(entry->stream, a->stream);

@@ -126,9 +126,6 @@ enum { DBIO_COMPARE_SESSION_GAP_S = 3600 };
 /* compare_host.c: what changed of host and targets. */
 int dbio_compare_host(struct dbio_comparison *c, struct dbio_err *err);
 
-/* Grows an array by one zeroed entry and gives it; NULL without memory. */
-void *dbio_compare_add(void *array, unsigned *nr, size_t size);
-
 /* compare_text.c: the side's `shown`; "user-reads read IOPS quiet"; "8.5 days". */
 /* The verdict in a sentence, what it rests on and means, and what speaks against relying on it ("" where nothing
  * does). */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 int dbio_db_fail(struct dbio_store *store, struct dbio_err *err)
 {
@@ -123,6 +124,22 @@ int dbio_db_run(struct dbio_store *store, struct dbio_err *err, const char *sql,
         if (code > 0)
                 sqlite3_reset(stmt);
         return code < 0 ? -1 : 0;
+}
+
+void *dbio_db_add(void *array, unsigned *nr, size_t size, sqlite3_stmt *stmt, struct dbio_err *err)
+{
+        char *entries;
+
+        memcpy(&entries, array, sizeof entries);
+        entries = realloc(entries, (*nr + 1) * size);
+        if (!entries) {
+                sqlite3_reset(stmt);
+                dbio_err_set(err, DBIO_IO, "results: out of memory");
+                return NULL;
+        }
+        memcpy(array, &entries, sizeof entries);
+        memset(entries + *nr * size, 0, size);
+        return entries + (*nr)++ * size;
 }
 
 void dbio_store_forget(struct dbio_store *store)

@@ -39,6 +39,10 @@ int dbio_db_run(struct dbio_store *store, struct dbio_err *err, const char *sql,
 /* Steps: 1 a row, 0 done (and reset), -1 failed (and reset). */
 int dbio_db_step(struct dbio_store *store, sqlite3_stmt *stmt, struct dbio_err *err);
 
+/* One more zeroed entry at the end of an array: `array` is the address of its pointer, *nr counts entries of `size`
+ * bytes. NULL without memory: err is set, and stmt (may be NULL) reset. */
+void *dbio_db_add(void *array, unsigned *nr, size_t size, sqlite3_stmt *stmt, struct dbio_err *err);
+
 /* Finalizes all kept statements: a database can be detached only then. */
 void dbio_store_forget(struct dbio_store *store);
 

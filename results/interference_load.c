@@ -12,15 +12,13 @@ static void copy(char *to, size_t size, const char *from)
         snprintf(to, size, "%s", from);
 }
 
-static int add_entry(struct dbio_interference_list *list, const char *const names[4], struct dbio_err *err)
+static int add_entry(struct dbio_interference_list *list, const char *const names[4], sqlite3_stmt *stmt,
+                     struct dbio_err *err)
 {
-        struct dbio_interference_entry *more = realloc(list->entries, (list->nr + 1) * sizeof *more), *entry;
+        struct dbio_interference_entry *entry = dbio_db_add(&list->entries, &list->nr, sizeof *entry, stmt, err);
 
-        if (!more)
-                return dbio_err_set(err, DBIO_IO, "out of memory");
-        list->entries = more;
-        entry = &more[list->nr++];
-        memset(entry, 0, sizeof *entry);
+        if (!entry)
+                return -1;
         copy(entry->phase, sizeof entry->phase, names[0]);
         copy(entry->other, sizeof entry->other, names[1]);
         copy(entry->stream, sizeof entry->stream, names[2]);
@@ -55,10 +53,8 @@ static int list_entries(struct dbio_store *store, int64_t run_id, struct dbio_in
                 if (last && !strcmp(last->phase, names[0]) && !strcmp(last->other, names[1]) &&
                     !strcmp(last->stream, names[2]))
                         continue;
-                if (add_entry(list, names, err)) {
-                        sqlite3_reset(stmt);
+                if (add_entry(list, names, stmt, err))
                         return -1;
-                }
         }
         return more;
 }
@@ -130,14 +126,12 @@ static int add_episodes(struct dbio_store *store, int64_t run_id, unsigned run,
         if (!stmt)
                 return -1;
         while ((more = dbio_db_step(store, stmt, err)) > 0) {
-                struct dbio_interference_episode *list = realloc(episodes->list, (episodes->nr + 1) * sizeof *list);
+                struct dbio_interference_episode *episode =
+                        dbio_db_add(&episodes->list, &episodes->nr, sizeof *episode, stmt, err);
 
-                if (!list) {
-                        sqlite3_reset(stmt);
-                        return dbio_err_set(err, DBIO_IO, "out of memory");
-                }
-                episodes->list = list;
-                list[episodes->nr++] = (struct dbio_interference_episode){
+                if (!episode)
+                        return -1;
+                *episode = (struct dbio_interference_episode){
                         .run = run,
                         .quiet = dbio_db_double(stmt, 0),
                         .affected = dbio_db_double(stmt, 1),

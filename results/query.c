@@ -259,19 +259,16 @@ static int load_rows(struct dbio_store *store, sqlite3_stmt *stmt, struct dbio_f
 
         while ((more = dbio_db_step(store, stmt, err)) > 0) {
                 if (!out->n || !same_row(stmt, &out->rows[out->n - 1])) {
-                        struct dbio_run_figures *grown;
+                        struct dbio_run_figures *row;
 
                         if (out->n)
                                 close_row(&out->rows[out->n - 1], hists);
-                        grown = realloc(out->rows, (out->n + 1) * sizeof *grown);
-                        if (!grown) {
-                                more = dbio_err_set(err, DBIO_IO, "results: out of memory");
-                                break;
-                        }
-                        out->rows = grown;
+                        row = dbio_db_add(&out->rows, &out->n, sizeof *row, stmt, err);
+                        if (!row)
+                                return -1;
                         memset(hists, 0, sizeof *hists);
                         hists->complete = true;
-                        read_first(stmt, &out->rows[out->n++]);
+                        read_first(stmt, row);
                 }
                 if (add_role(stmt, &out->rows[out->n - 1], hists)) {
                         more = dbio_err_set(err, DBIO_IO, "results database %s: a histogram cannot be read", store->path);

@@ -41,18 +41,18 @@ static int list_streams(struct dbio_page *page, struct dbio_err *err)
 
                 if (!i || row->position != figures->rows[i - 1].position) {
                         struct dbio_report_phase *phase =
-                                dbio_compare_add(&page->phases, &page->nphases, sizeof *phase);
+                                dbio_db_add(&page->phases, &page->nphases, sizeof *phase, NULL, err);
 
                         if (!phase)
-                                return no_memory(err);
+                                return -1;
                         snprintf(phase->name, sizeof phase->name, "%s", row->phase);
                         phase->seconds = (double)row->duration_ns / 1e9;
                 }
                 if (row->kind == DBIO_FSYNC || row->kind == DBIO_TRIM || !row->ios)
                         continue;
-                stream = dbio_compare_add(&page->streams, &page->nstreams, sizeof *stream);
+                stream = dbio_db_add(&page->streams, &page->nstreams, sizeof *stream, NULL, err);
                 if (!stream)
-                        return no_memory(err);
+                        return -1;
                 stream->phase = page->nphases - 1;
                 snprintf(stream->name, sizeof stream->name, "%s", row->stream);
                 stream->kind = row->kind;

@@ -21,14 +21,10 @@ static int load_phases(struct dbio_show *show, struct dbio_err *err)
         if (!stmt)
                 return -1;
         while ((more = dbio_db_step(show->store, stmt, err)) > 0) {
-                struct dbio_show_phase *grown = realloc(show->phases, (show->nphases + 1) * sizeof *grown);
+                struct dbio_show_phase *p = dbio_db_add(&show->phases, &show->nphases, sizeof *p, stmt, err);
 
-                if (!grown) {
-                        sqlite3_reset(stmt);
-                        return dbio_err_set(err, DBIO_IO, "results: out of memory");
-                }
-                show->phases = grown;
-                struct dbio_show_phase *p = &grown[show->nphases++];
+                if (!p)
+                        return -1;
                 snprintf(p->name, sizeof p->name, "%s", dbio_db_text(stmt, 0));
                 p->phase_id = sqlite3_column_int64(stmt, 1);
                 p->duration_ns = dbio_db_double(stmt, 2);

@@ -27,7 +27,6 @@ static bool same_pair(const struct dbio_show_pair *pair, sqlite3_stmt *stmt)
 
 static void start_pair(struct dbio_show_pair *pair, sqlite3_stmt *stmt)
 {
-        memset(pair, 0, sizeof *pair);
         snprintf(pair->phase, sizeof pair->phase, "%s", dbio_db_text(stmt, 0));
         snprintf(pair->other, sizeof pair->other, "%s", dbio_db_text(stmt, 1));
         snprintf(pair->stream, sizeof pair->stream, "%s", dbio_db_text(stmt, 2));
@@ -62,14 +61,11 @@ int dbio_show_pairs_load(struct dbio_show *show, struct dbio_show_pairs *pairs, 
                 return -1;
         while ((more = dbio_db_step(show->store, stmt, err)) > 0) {
                 if (!pairs->n || !same_pair(&pairs->pairs[pairs->n - 1], stmt)) {
-                        struct dbio_show_pair *grown = realloc(pairs->pairs, (pairs->n + 1) * sizeof *grown);
+                        struct dbio_show_pair *pair = dbio_db_add(&pairs->pairs, &pairs->n, sizeof *pair, stmt, err);
 
-                        if (!grown) {
-                                sqlite3_reset(stmt);
-                                return dbio_err_set(err, DBIO_IO, "results: out of memory");
-                        }
-                        pairs->pairs = grown;
-                        start_pair(&grown[pairs->n++], stmt);
+                        if (!pair)
+                                return -1;
+                        start_pair(pair, stmt);
                 }
                 add_window(&pairs->pairs[pairs->n - 1].windows[sqlite3_column_int(stmt, 4)], stmt);
         }

@@ -326,14 +326,11 @@ static int load_episodes(struct dbio_show *show, int64_t phase_id, int stream_no
         if (!stmt)
                 return -1;
         while ((more = dbio_db_step(show->store, stmt, err)) > 0) {
-                struct episode *grown = realloc(*out, (*n + 1) * sizeof *grown);
+                struct episode *e = dbio_db_add(out, n, sizeof *e, stmt, err);
 
-                if (!grown) {
-                        sqlite3_reset(stmt);
-                        return dbio_err_set(err, DBIO_IO, "results: out of memory");
-                }
-                *out = grown;
-                grown[(*n)++] = (struct episode){
+                if (!e)
+                        return -1;
+                *e = (struct episode){
                         dbio_db_double(stmt, 0), dbio_db_double(stmt, 1), dbio_db_double(stmt, 2),
                         dbio_db_double(stmt, 3), dbio_db_double(stmt, 4), dbio_db_double(stmt, 5),
                         dbio_db_double(stmt, 6), dbio_db_double(stmt, 7), (unsigned)sqlite3_column_int(stmt, 8),

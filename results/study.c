@@ -61,14 +61,10 @@ static int load_cells(struct dbio_store *store, int64_t id, struct dbio_study_st
         while ((more = dbio_db_step(store, stmt, err)) > 0) {
                 int axis = sqlite3_column_int(stmt, 2);
                 if (sqlite3_column_int64(stmt, 0) != last) {
-                        struct dbio_study_cell *grown = realloc(study->cells, (study->ncells + 1) * sizeof *grown);
-                        if (!grown) {
-                                sqlite3_reset(stmt);
-                                return dbio_err_set(err, DBIO_BUG, "out of memory");
-                        }
-                        study->cells = grown;
-                        memset(&grown[study->ncells], 0, sizeof *grown);
-                        grown[study->ncells++].name = keep(stmt, 1);
+                        struct dbio_study_cell *cell = dbio_db_add(&study->cells, &study->ncells, sizeof *cell, stmt, err);
+                        if (!cell)
+                                return -1;
+                        cell->name = keep(stmt, 1);
                         last = sqlite3_column_int64(stmt, 0);
                 }
                 if (axis < (int)AXES_MAX)
@@ -99,16 +95,13 @@ static int load_notes(struct dbio_store *store, struct dbio_study_cell *cell, in
         if (!stmt)
                 return -1;
         while ((more = dbio_db_step(store, stmt, err)) > 0) {
-                struct dbio_study_limit *grown = realloc(cell->limits, (cell->nlimits + 1) * sizeof *grown);
-                if (!grown) {
-                        sqlite3_reset(stmt);
-                        return dbio_err_set(err, DBIO_BUG, "out of memory");
-                }
-                cell->limits = grown;
-                grown[cell->nlimits++] = (struct dbio_study_limit){keep(stmt, 0),           keep(stmt, 1),
-                                                                   dbio_db_double(stmt, 2), dbio_db_double(stmt, 3),
-                                                                   dbio_db_double(stmt, 4), dbio_db_double(stmt, 5),
-                                                                   dbio_db_double(stmt, 6)};
+                struct dbio_study_limit *limit = dbio_db_add(&cell->limits, &cell->nlimits, sizeof *limit, stmt, err);
+                if (!limit)
+                        return -1;
+                *limit = (struct dbio_study_limit){keep(stmt, 0),           keep(stmt, 1),
+                                                   dbio_db_double(stmt, 2), dbio_db_double(stmt, 3),
+                                                   dbio_db_double(stmt, 4), dbio_db_double(stmt, 5),
+                                                   dbio_db_double(stmt, 6)};
         }
         return more;
 }
@@ -158,7 +151,7 @@ static int collect_rows(struct dbio_study_state *study, struct dbio_err *err)
         for (unsigned i = 0; i < study->ncells; i++)
                 for (unsigned k = 0; study->cells[i].nruns && k < study->cells[i].runs[0].n; k++) {
                         const struct dbio_run_figures *row = &study->cells[i].runs[0].rows[k];
-                        const struct dbio_run_figures **grown;
+                        const struct dbio_run_figures **added;
                         unsigned r = 0;
                         while (r < study->nrows &&
                                (strcmp(study->rows[r]->phase, row->phase) ||
@@ -166,11 +159,10 @@ static int collect_rows(struct dbio_study_state *study, struct dbio_err *err)
                                 r++;
                         if (r < study->nrows || row->kind == DBIO_FSYNC || row->kind == DBIO_TRIM)
                                 continue;
-                        grown = realloc(study->rows, (study->nrows + 1) * sizeof *grown);
-                        if (!grown)
-                                return dbio_err_set(err, DBIO_BUG, "out of memory");
-                        study->rows = grown;
-                        grown[study->nrows++] = row;
+                        added = dbio_db_add(&study->rows, &study->nrows, sizeof *added, NULL, err);
+                        if (!added)
+                                return -1;
+                        *added = row;
                 }
         return 0;
 }

@@ -97,14 +97,14 @@ int dbio_study_cells_load(struct dbio_store *store, int64_t study_id, struct dbi
         if (!stmt)
                 return -1;
         while ((more = dbio_db_step(store, stmt, err)) > 0) {
-                struct dbio_study_cell_set *grown = realloc(cells->cells, (cells->n + 1) * sizeof *grown);
+                struct dbio_study_cell_set *cell = dbio_db_add(&cells->cells, &cells->n, sizeof *cell, stmt, err);
 
-                if (grown) {
-                        cells->cells = grown;
-                        grown[cells->n] = (struct dbio_study_cell_set){strdup(dbio_db_text(stmt, 0)),
-                                                                       sqlite3_column_int64(stmt, 1)};
+                if (!cell) {
+                        dbio_study_cells_release(cells);
+                        return -1;
                 }
-                if (!grown || !grown[cells->n++].name) {
+                *cell = (struct dbio_study_cell_set){strdup(dbio_db_text(stmt, 0)), sqlite3_column_int64(stmt, 1)};
+                if (!cell->name) {
                         sqlite3_reset(stmt);
                         dbio_study_cells_release(cells);
                         return dbio_err_set(err, DBIO_IO, "results: out of memory");
