@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "engine/metrics_inside.h"
+#include "engine/varint.h"
 
 #define PAIRS (DBIO_KINDS * DBIO_ROLES)
 #define EVENT_RESERVE 16384 /* bytes of the ring that intervals leave to events */
@@ -31,14 +32,7 @@ static bool has_buckets(const struct dbio_hist *hist)
         return hist->count > hist->overflow;
 }
 
-static unsigned char *put_varint(unsigned char *at, uint64_t value)
-{
-        for (; value >= 128; value >>= 7)
-                *at++ = (unsigned char)(value | 128);
-        *at++ = (unsigned char)value;
-        return at;
-}
-
+/* Of bytes written here, which end. */
 static const unsigned char *get_varint(const unsigned char *at, uint64_t *value)
 {
         *value = 0;
@@ -67,7 +61,7 @@ static unsigned char *pack_hist(unsigned char *at, const struct dbio_hist *hist)
                 return at;
         for (uint32_t i = hist->low; i <= hist->high;) {
                 if (hist->counts[i]) {
-                        at = put_varint(at, hist->counts[i++]);
+                        at = dbio_varint_put(at, hist->counts[i++]);
                         continue;
                 }
                 uint32_t zeros = i;
@@ -76,7 +70,7 @@ static unsigned char *pack_hist(unsigned char *at, const struct dbio_hist *hist)
                 while (!hist->counts[i])
                         i++;
                 *at++ = 0;
-                at = put_varint(at, i - zeros - 1);
+                at = dbio_varint_put(at, i - zeros - 1);
         }
         return at;
 }

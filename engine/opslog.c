@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "engine/varint.h"
+
 #define RING_BYTES (4u << 20)
 #define OP_BYTES 128u          /* more than any op takes */
 #define BLOCK_MAX (1u << 24)   /* of a reader: no block is longer */
@@ -21,31 +23,6 @@ struct dbio_opslog {
 };
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
-
-static unsigned char *put(unsigned char *at, uint64_t value)
-{
-        for (; value >= 128; value >>= 7)
-                *at++ = (unsigned char)(value | 128);
-        *at++ = (unsigned char)value;
-        return at;
-}
-
-/* NULL where it does not end before `end`. */
-static const unsigned char *get(const unsigned char *at, const unsigned char *end, uint64_t *value)
-{
-        *value = 0;
-        for (unsigned shift = 0; at && at < end && shift < 64; shift += 7) {
-                *value |= (uint64_t)(*at & 127) << shift;
-                if (!(*at++ & 128))
-                        return at;
-        }
-        return NULL;
-}
-
-static uint64_t zigzag(int64_t value)
-{
-        return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
-}
 
 static int64_t unzigzag(uint64_t value)
 {
@@ -107,18 +84,18 @@ void dbio_opslog_add(struct dbio_opslog_buffer *buffer, const struct dbio_opslog
         *at++ = (unsigned char)(op->op.kind | (op->error ? 128 : 0));
         *at++ = op->op.role;
         *at++ = op->op.flags;
-        at = put(at, op->stream);
-        at = put(at, op->op.thread);
-        at = put(at, op->seq);
-        at = put(at, op->op.target);
-        at = put(at, op->op.offset);
-        at = put(at, op->op.length);
-        at = put(at, op->op.episode);
-        at = put(at, zigzag((int64_t)(op->completed_ns - buffer->last_ns)));
-        at = put(at, op->completed_ns - op->submitted_ns);
-        at = put(at, op->submitted_ns - op->intended_ns);
+        at = dbio_varint_put(at, op->stream);
+        at = dbio_varint_put(at, op->op.thread);
+        at = dbio_varint_put(at, op->seq);
+        at = dbio_varint_put(at, op->op.target);
+        at = dbio_varint_put(at, op->op.offset);
+        at = dbio_varint_put(at, op->op.length);
+        at = dbio_varint_put(at, op->op.episode);
+        at = dbio_varint_put(at, dbio_zigzag((int64_t)(op->completed_ns - buffer->last_ns)));
+        at = dbio_varint_put(at, op->completed_ns - op->submitted_ns);
+        at = dbio_varint_put(at, op->submitted_ns - op->intended_ns);
         if (op->error)
-                at = put(at, (unsigned)op->error);
+                at = dbio_varint_put(at, (unsigned)op->error);
         buffer->last_ns = op->completed_ns;
         buffer->used = (uint32_t)(at - buffer->block);
         buffer->nr++;
@@ -179,8 +156,8 @@ void dbio_opslog_phase(struct dbio_opslog *log, const struct dbio_schedule *sche
                 log->error = ENOMEM;
                 return;
         }
-        at = put(at, phase->nstreams);
-        at = put(at, schedule->ntargets);
+        at = dbio_varint_put(at, phase->nstreams);
+        at = dbio_varint_put(at, schedule->ntargets);
         at = put_name(at, phase->name);
         for (unsigned i = 0; i < phase->nstreams; i++)
                 at = put_name(at, phase->streams[i].name);
@@ -261,7 +238,7 @@ static int take_phase(struct reader *reader, uint32_t bytes)
         const unsigned char *end = reader->block + bytes, *at = reader->block;
         uint64_t nstreams, ntargets;
 
-        at = get(get(at, end, &nstreams), end, &ntargets);
+        at = dbio_varint_get(dbio_varint_get(at, end, &nstreams), end, &ntargets);
         if (!at || nstreams > NAMES_MAX || ntargets > NAMES_MAX)
                 return -1;
         free(reader->names);
@@ -298,11 +275,11 @@ static const unsigned char *unpack(const unsigned char *at, const unsigned char 
         op->op.role = *at++;
         op->op.flags = *at++;
         op->op.due_ns = DBIO_NO_DUE;
-        at = get(get(get(get(at, end, &stream), end, &thread), end, &op->seq), end, &target);
-        at = get(get(get(at, end, &op->op.offset), end, &length), end, &episode);
-        at = get(get(get(at, end, &completed), end, &service), end, &wait);
+        at = dbio_varint_get(dbio_varint_get(dbio_varint_get(dbio_varint_get(at, end, &stream), end, &thread), end, &op->seq), end, &target);
+        at = dbio_varint_get(dbio_varint_get(dbio_varint_get(at, end, &op->op.offset), end, &length), end, &episode);
+        at = dbio_varint_get(dbio_varint_get(dbio_varint_get(at, end, &completed), end, &service), end, &wait);
         if (failed)
-                at = get(at, end, &error);
+                at = dbio_varint_get(at, end, &error);
         if (!at || op->op.kind >= DBIO_COMMIT || op->op.role >= DBIO_ROLES || thread > UINT16_MAX)
                 return NULL;
         op->stream = (uint32_t)stream;

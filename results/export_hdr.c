@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "engine/op.h"
+#include "engine/varint.h"
 #include "results/db.h"
 #include "results/export.h"
 #include "results/histcode.h"
@@ -25,12 +26,7 @@ static unsigned char *put_be(unsigned char *at, uint64_t value, int bytes)
 /* ZigZag, seven bits a byte, the lowest first; counts here never need the ninth byte's eight bits. */
 static unsigned char *put_number(unsigned char *at, int64_t number)
 {
-        uint64_t value = ((uint64_t)number << 1) ^ (uint64_t)(number >> 63);
-
-        for (; value >= 128; value >>= 7)
-                *at++ = (unsigned char)(value | 128);
-        *at++ = (unsigned char)value;
-        return at;
+        return dbio_varint_put(at, dbio_zigzag(number));
 }
 
 static size_t encode_plain(const struct dbio_hist *hist, unsigned char *code)

@@ -3,37 +3,17 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Seven bits a byte, the lowest first, the top bit says that more follow. */
-static unsigned char *put(unsigned char *at, uint64_t value)
-{
-        while (value >= 128) {
-                *at++ = (unsigned char)(value | 128);
-                value >>= 7;
-        }
-        *at++ = (unsigned char)value;
-        return at;
-}
-
-static const unsigned char *get(const unsigned char *at, const unsigned char *end, uint64_t *value)
-{
-        *value = 0;
-        for (unsigned shift = 0; at && at < end && shift < 64; shift += 7) {
-                *value |= (uint64_t)(*at & 127) << shift;
-                if (!(*at++ & 128))
-                        return at;
-        }
-        return NULL;
-}
+#include "engine/varint.h"
 
 size_t dbio_hist_encode(const struct dbio_hist *hist, unsigned char *code)
 {
         unsigned char *at = code;
         uint32_t next = 0;
 
-        at = put(at, hist->count);
-        at = put(at, hist->overflow);
-        at = put(at, hist->sum_ns);
-        at = put(at, hist->max_ns);
+        at = dbio_varint_put(at, hist->count);
+        at = dbio_varint_put(at, hist->overflow);
+        at = dbio_varint_put(at, hist->sum_ns);
+        at = dbio_varint_put(at, hist->max_ns);
         memcpy(at, &hist->sum_squares, sizeof hist->sum_squares);
         at += sizeof hist->sum_squares;
         if (hist->count == hist->overflow)
@@ -42,9 +22,9 @@ size_t dbio_hist_encode(const struct dbio_hist *hist, unsigned char *code)
                 if (!hist->counts[i])
                         continue;
                 /* Mostly the next bucket is not empty either: then its distance is not written. */
-                at = put(at, (uint64_t)hist->counts[i] << 1 | (i != next));
+                at = dbio_varint_put(at, (uint64_t)hist->counts[i] << 1 | (i != next));
                 if (i != next)
-                        at = put(at, i - next);
+                        at = dbio_varint_put(at, i - next);
                 next = i + 1;
         }
         return (size_t)(at - code);
@@ -58,19 +38,19 @@ int dbio_hist_decode(struct dbio_hist *into, const unsigned char *code, size_t s
 
         if (size == 0)
                 return 0;
-        at = get(at, end, &count);
-        at = get(at, end, &overflow);
-        at = get(at, end, &sum);
-        at = get(at, end, &max);
+        at = dbio_varint_get(at, end, &count);
+        at = dbio_varint_get(at, end, &overflow);
+        at = dbio_varint_get(at, end, &sum);
+        at = dbio_varint_get(at, end, &max);
         if (!at || (size_t)(end - at) < sizeof squares || overflow > count)
                 return -1;
         memcpy(&squares, at, sizeof squares);
         at += sizeof squares;
         while (at < end) {
                 gap = 0;
-                at = get(at, end, &n);
+                at = dbio_varint_get(at, end, &n);
                 if (at && n & 1)
-                        at = get(at, end, &gap);
+                        at = dbio_varint_get(at, end, &gap);
                 n >>= 1;
                 if (!at || gap >= DBIO_HIST_COUNTS || (index += gap) >= DBIO_HIST_COUNTS)
                         return -1;
