@@ -98,7 +98,30 @@ static unsigned fold_sessions(const struct dbio_comparison *c, double *history)
         return c->nsessions;
 }
 
-static void judge_row(struct dbio_comparison *c, struct dbio_compare_row *row, double *history, unsigned nr_history)
+/* Earlier equal runs tell the noise where one run a side cannot, and where the sides are of two sessions. */
+static bool wants_history(const struct dbio_comparison *c)
+{
+        return c->by_session || (c->nhistory >= HISTORY_LEAST && (c->base.used < 2 || c->new_.used < 2));
+}
+
+/* history: nhistory values, changed in place. means: where those of the two sessions go, for as long as the question. */
+static void add_history(const struct dbio_comparison *c, struct dbio_verdict_question *question, double *history,
+                        struct dbio_verdict_value means[2])
+{
+        question->history = history;
+        question->nr_history = c->nhistory;
+        if (!c->by_session)
+                return;
+        means[0] = session_value(question->base, c->base.used);
+        means[1] = session_value(question->new_, c->new_.used);
+        question->base = &means[0];
+        question->new_ = &means[1];
+        question->nr_base = question->nr_new = 1;
+        question->nr_history = fold_sessions(c, history);
+        question->sessions = true;
+}
+
+static void judge_row(struct dbio_comparison *c, struct dbio_compare_row *row, double *history)
 {
         struct dbio_verdict_value means[2];
         struct dbio_verdict_question question = {
@@ -106,8 +129,6 @@ static void judge_row(struct dbio_comparison *c, struct dbio_compare_row *row, d
                 .new_ = row->new_,
                 .nr_base = c->base.used,
                 .nr_new = c->new_.used,
-                .history = history,
-                .nr_history = nr_history,
                 .higher_is_better = row->higher_is_better,
                 .exact = c->exact,
                 .margin = c->margin,
@@ -115,15 +136,8 @@ static void judge_row(struct dbio_comparison *c, struct dbio_compare_row *row, d
                 .alpha = 0.05,
         };
 
-        if (c->by_session) {
-                means[0] = session_value(row->base, c->base.used);
-                means[1] = session_value(row->new_, c->new_.used);
-                question.base = &means[0];
-                question.new_ = &means[1];
-                question.nr_base = question.nr_new = 1;
-                question.nr_history = fold_sessions(c, history);
-                question.sessions = true;
-        }
+        if (history)
+                add_history(c, &question, history, means);
         dbio_verdict_decide(&question, &row->plain);
         if (row->paced && !row->time && fabs(log(row->plain.new_ / row->plain.base)) < 0.02) {
                 question.rate_set = true;
@@ -219,11 +233,11 @@ static int judge_rows(struct dbio_comparison *c, struct dbio_err *err)
                 goto out;
         }
         for (unsigned i = 0; i < c->nrows; i++) {
-                bool wanted = c->by_session || (c->nhistory >= HISTORY_LEAST && (c->base.used < 2 || c->new_.used < 2));
+                bool wanted = wants_history(c);
 
                 if (wanted && dbio_compare_history_values(c, &c->rows[i], history, err))
                         goto out;
-                judge_row(c, &c->rows[i], history, wanted ? c->nhistory : 0);
+                judge_row(c, &c->rows[i], wanted ? history : NULL);
                 table[i] = &c->rows[i].verdict;
         }
         rc = dbio_verdict_correct(table, c->nrows) ? dbio_err_set(err, DBIO_IO, "out of memory") : 0;
@@ -275,16 +289,47 @@ static void gate_values(const struct dbio_compare_side *side, const char *phase,
         }
 }
 
+static int judge_gate(struct dbio_comparison *c, struct dbio_compare_answer *answer, const struct dbio_limit *limit,
+                      const struct dbio_verdict_value *values, struct dbio_err *err)
+{
+        struct dbio_verdict_value means[2];
+        struct dbio_verdict_question question = {.base = values,
+                                                 .nr_base = c->base.used,
+                                                 .new_ = values + c->base.used,
+                                                 .nr_new = c->new_.used,
+                                                 .exact = c->exact};
+        bool wanted = answer->rule.relative && wants_history(c);
+        double *history = wanted ? calloc(c->nhistory, sizeof *history) : NULL;
+        int rc = 0;
+
+        if (wanted && !history)
+                return dbio_err_set(err, DBIO_IO, "out of memory");
+        for (unsigned i = 0; wanted && !rc && i < c->nhistory; i++) {
+                struct dbio_figure_rows figures = {0};
+
+                rc = dbio_figures_load(c->store, c->history[i].run_id, &figures, err);
+                history[i] = rc ? 0 : dbio_limit_of(&figures, answer->phase, limit);
+                dbio_figures_release(&figures);
+        }
+        if (wanted)
+                add_history(c, &question, history, means);
+        if (!rc)
+                dbio_gate_judge(&answer->rule, &question, &answer->answer);
+        free(history);
+        return rc;
+}
+
 /* A gate holds in each recorded phase in which its stream runs. */
 static int ask_gate(struct dbio_comparison *c, const struct dbio_compare_gate *gate, const char *phase, bool last,
-                    bool *asked)
+                    bool *asked, struct dbio_err *err)
 {
         struct dbio_verdict_value *values = calloc(c->base.used + c->new_.used + 1, sizeof *values);
         struct dbio_compare_answer *answer;
         unsigned known = 0;
+        int rc;
 
         if (!values)
-                return -1;
+                return dbio_err_set(err, DBIO_IO, "out of memory");
         gate_values(&c->base, phase, &gate->limit, values, &known);
         gate_values(&c->new_, phase, &gate->limit, values + c->base.used, &known);
         if (!known && (*asked || !last)) {
@@ -295,7 +340,7 @@ static int ask_gate(struct dbio_comparison *c, const struct dbio_compare_gate *g
         answer = dbio_db_add(&c->answers, &c->nanswers, sizeof *answer, NULL, NULL);
         if (!answer) {
                 free(values);
-                return -1;
+                return dbio_err_set(err, DBIO_IO, "out of memory");
         }
         answer->gate = gate;
         snprintf(answer->text, sizeof answer->text, "%s", gate->limit.text);
@@ -306,21 +351,15 @@ static int ask_gate(struct dbio_comparison *c, const struct dbio_compare_gate *g
                 .less = gate->limit.comparison == DBIO_COMPARE_LT || gate->limit.comparison == DBIO_COMPARE_LE,
                 .exact_only = gate->limit.stat == DBIO_LIMIT_ERRORS && !gate->relative,
         };
-        dbio_gate_judge(&answer->rule,
-                        &(struct dbio_verdict_question){.base = values,
-                                                        .nr_base = c->base.used,
-                                                        .new_ = values + c->base.used,
-                                                        .nr_new = c->new_.used,
-                                                        .exact = c->exact},
-                        &answer->answer);
+        rc = judge_gate(c, answer, &gate->limit, values, err);
         if (!known)
                 snprintf(answer->answer.why, sizeof answer->answer.why, "no run has this figure");
         free(values);
-        return 0;
+        return rc;
 }
 
 /* Phases in the order in which NEW's first run lists them. */
-static int ask_in_phases(struct dbio_comparison *c, const struct dbio_compare_gate *gate)
+static int ask_in_phases(struct dbio_comparison *c, const struct dbio_compare_gate *gate, struct dbio_err *err)
 {
         const struct dbio_figure_rows *figures = &c->new_.runs[0].figures;
         bool asked = false;
@@ -328,7 +367,7 @@ static int ask_in_phases(struct dbio_comparison *c, const struct dbio_compare_ga
         for (unsigned from = 0, to; from < figures->n; from = to) {
                 for (to = from; to < figures->n && figures->rows[to].position == figures->rows[from].position; to++)
                         ;
-                if (ask_gate(c, gate, figures->rows[from].phase, to == figures->n, &asked))
+                if (ask_gate(c, gate, figures->rows[from].phase, to == figures->n, &asked, err))
                         return -1;
         }
         return 0;
@@ -369,12 +408,12 @@ static int ask_gates(struct dbio_comparison *c, const struct dbio_compare_option
         for (unsigned i = 0; i < options->ngates; i++) {
                 if (check_gate(c, &options->gates[i].limit, err))
                         return -1;
-                if (ask_in_phases(c, &options->gates[i]))
-                        return dbio_err_set(err, DBIO_IO, "out of memory");
+                if (ask_in_phases(c, &options->gates[i], err))
+                        return -1;
         }
         for (unsigned i = 0; options->gate_limits && c->limit_gates[i].limit.text; i++)
-                if (ask_in_phases(c, &c->limit_gates[i]))
-                        return dbio_err_set(err, DBIO_IO, "out of memory");
+                if (ask_in_phases(c, &c->limit_gates[i], err))
+                        return -1;
         answers = calloc(c->nanswers + 1, sizeof *answers);
         if (!answers)
                 return dbio_err_set(err, DBIO_IO, "out of memory");

@@ -358,6 +358,16 @@ START_TEST(not_steady_gives_no_verdict)
 END_TEST
 
 /* Five earlier runs of the same kind stand in for repetitions. */
+/* A gate rests on the same noise as the verdict. */
+static const struct dbio_compare_gate rate_gate = {
+        {.text = "reads.iops > -5%",
+         .stream = "reads",
+         .kind = -1,
+         .stat = DBIO_LIMIT_IOPS,
+         .comparison = DBIO_COMPARE_GT,
+         .value = -0.05},
+        true};
+
 START_TEST(history_tells_the_noise)
 {
         struct dbio_comparison *c = NULL;
@@ -380,10 +390,11 @@ START_TEST(history_tells_the_noise)
         }
         ck_assert_int_eq(dbio_compare_open(&c, store, &(struct dbio_compare_ids){"a", (int64_t[]){6}, 1},
                                            &(struct dbio_compare_ids){"b", (int64_t[]){7}, 1},
-                                           &(struct dbio_compare_options){0}, NULL),
+                                           &(struct dbio_compare_options){.ngates = 1, .gates = &rate_gate}, NULL),
                          0);
         text = text_of(c);
         has(text, "raid10 #7 is SLOWER.");
+        ck_assert_int_eq(dbio_compare_code(c), DBIO_GATE_FAILED);
         has(text, "noise from 5 earlier runs");
         free(text);
         dbio_compare_free(c);
@@ -417,7 +428,7 @@ START_TEST(sessions_tell_what_days_differ_by)
         }
         ck_assert_int_eq(dbio_compare_open(&c, store, &(struct dbio_compare_ids){"a", (int64_t[]){16, 17, 18}, 3},
                                            &(struct dbio_compare_ids){"b", (int64_t[]){19, 20, 21}, 3},
-                                           &(struct dbio_compare_options){0}, NULL),
+                                           &(struct dbio_compare_options){.ngates = 1, .gates = &rate_gate}, NULL),
                          0);
         text = text_of(c);
         has(text, "what sessions differ by is known from");
@@ -425,6 +436,7 @@ START_TEST(sessions_tell_what_days_differ_by)
         ck_assert_ptr_null(strstr(text, "--repeat"));
         has(text, "cannot tell");
         ck_assert_ptr_null(strstr(text, "SLOWER"));
+        ck_assert_int_eq(dbio_compare_code(c), DBIO_INVALID);
         root = json_of(c);
         row = row_of(root, "reads", "IOPS", "quiet");
         for (int i = 0; i < 5; i++) {
