@@ -92,7 +92,8 @@ bool dbio_interference_seen(const struct dbio_interference_figures *figures)
 /* "-45 %, 95 % CI -47..-43", or without the interval what it lacks. */
 static void change_text(char *text, size_t size, const struct dbio_interference *effect)
 {
-        int decimals = effect->bounded && effect->high - effect->low < 0.01 ? 1 : 0;
+        bool fine = effect->high - effect->low < 0.01 || fabs(effect->low) < 0.005 || fabs(effect->high) < 0.005;
+        int decimals = effect->bounded && fine ? 1 : 0; /* no bound of "-0" */
 
         if (effect->bounded)
                 snprintf(text, size, "%+.*f %%, 95 %% CI %+.*f..%+.*f", decimals, 100 * effect->change, decimals,

@@ -83,7 +83,10 @@ char *dbio_number_change(char *text, size_t size, double b, double half)
 
 char *dbio_number_bound(char *text, size_t size, double b, double half)
 {
-        return change_text(text, size, b, half * 2, 1);
+        /* One digit of a half of 6 %, two of 2.2 or 10.5 %: one of those would move the bound by a quarter of it. */
+        double lead = half > 0 ? half / pow(10, floor(log10(half) + 1e-9)) : 0;
+
+        return change_text(text, size, b, half, lead < 3 ? 2 : 1);
 }
 
 char *dbio_number_percent(char *text, size_t size, double share)

@@ -16,7 +16,7 @@ char *dbio_number_short(char *text, size_t size, double value);
  * interval on the log scale: the change gets two digits of that width and never more; 0 = not known, one decimal. */
 char *dbio_number_change(char *text, size_t size, double b, double half);
 
-/* A bound of a change: as above, one digit of the width. */
+/* A bound of a change: as above, with one digit of that width, two where it begins with 1 or 2. */
 char *dbio_number_bound(char *text, size_t size, double b, double half);
 
 /* A share or change in percent for a sentence, one or two digits: 0.055 gives "6 %", 0.0032 "0.3 %", 1.5 "150 %". */

@@ -74,6 +74,12 @@ START_TEST(sentences)
         dbio_interference_sentence(text, sizeof text, &figures);
         ck_assert_str_eq(text, "While checkpoint works, user-reads falls from 3,755 to 2,060 IOPS (-45 %, 95 % CI "
                                "-47..-43) for 7.1 s in every 60 s; the average read rises from 20.2 to 36.9 ms.");
+        figures.effect.change = -0.0351; /* a bound that is not 0 is not shown as one */
+        figures.effect.low = -0.0646;
+        figures.effect.high = -0.0044;
+        dbio_interference_sentence(text, sizeof text, &figures);
+        ck_assert_ptr_nonnull(strstr(text, "(-3.5 %, 95 % CI -6.5..-0.4)"));
+        figures.effect.change = -0.4514;
         figures.effect.bounded = false;
         figures.effect.episodes = 2;
         figures.affected_mean_ns = 20.3e6;
