@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "replay/command.h"
 #include "replay/sessioninfo.h"
@@ -27,18 +28,41 @@ static int close_runs(struct dbio_store *store, struct dbio_runs *runs, int code
         return code;
 }
 
+/* --since as started_at is stored: given in local time, as list shows it, or with Z as the views have it. */
+static int read_since(const char *given, char stored[32], struct dbio_err *err)
+{
+        static const char *const formats[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M",
+                                              "%Y-%m-%dT%H:%M:%S"};
+
+        for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+                struct tm tm = {.tm_isdst = -1};
+                const char *end = strptime(given, formats[i], &tm);
+
+                if (!end || (*end && strcmp(end, "Z")))
+                        continue;
+                time_t moment = *end ? timegm(&tm) : mktime(&tm);
+                strftime(stored, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&moment, &tm));
+                return 0;
+        }
+        return dbio_err_set(err, DBIO_USAGE, "--since %s: a day or a time is right, as in 2026-11-30 or '2026-11-30 20:31'",
+                            given);
+}
+
 int dbio_cmd_list(const struct dbio_cmdline *line, struct dbio_err *err)
 {
+        const char *since = dbio_cmdline_value(line, DBIO_OPT_SINCE);
+        char stored[32];
         const struct dbio_list_filter filter = {
                 .label = dbio_cmdline_value(line, DBIO_OPT_LABEL),
                 .workload = dbio_cmdline_value(line, DBIO_OPT_WORKLOAD),
                 .device = dbio_cmdline_value(line, DBIO_OPT_DEVICE),
-                .since = dbio_cmdline_value(line, DBIO_OPT_SINCE),
+                .since = since ? stored : NULL,
                 .json = dbio_cmdline_has(line, DBIO_OPT_JSON),
         };
         struct dbio_store *store;
 
-        if (dbio_store_open(&store, dbio_database_path(line), DBIO_STORE_READ, err))
+        if ((since && read_since(since, stored, err)) ||
+            dbio_store_open(&store, dbio_database_path(line), DBIO_STORE_READ, err))
                 return -1;
         int code = dbio_runs_list(store, &filter, stdout, err);
         dbio_store_close(store);

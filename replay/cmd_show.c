@@ -23,6 +23,8 @@ int dbio_cmd_show(const struct dbio_cmdline *line, struct dbio_err *err)
         int64_t study_id;
         int code = -1;
 
+        if (dbio_cmdline_has(line, DBIO_OPT_JSON) + dbio_cmdline_has(line, DBIO_OPT_CSV) + (options.counters || options.plot) > 1)
+                return dbio_err_set(err, DBIO_USAGE, "--json, --csv, and --plot or --counters are three forms: give one");
         if (dbio_store_open(&store, dbio_database_path(line), DBIO_STORE_READ, err))
                 return -1;
         bool rows = dbio_cmdline_has(line, DBIO_OPT_JSON) || dbio_cmdline_has(line, DBIO_OPT_CSV);

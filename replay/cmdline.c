@@ -15,6 +15,10 @@ int dbio_label_check(const char *label, struct dbio_err *err)
         if (!text)
                 return dbio_err_set(err, DBIO_USAGE, "a label is text in UTF-8");
         json_decref(text);
+        if (!*label)
+                return dbio_err_set(err, DBIO_USAGE, "a label is not empty");
+        if (!label[strspn(label, "0123456789")] || !strcmp(label, "latest") || !strcmp(label, "previous"))
+                return dbio_err_set(err, DBIO_USAGE, "%s is no label: it names other runs", label);
         return 0;
 }
 
@@ -53,7 +57,9 @@ static int take(struct dbio_cmdline *line, enum dbio_option_id id, const char *v
         const struct dbio_option *option = &dbio_options[id];
         struct dbio_option_value *slot = &line->options[id];
 
-        if (id == DBIO_OPT_LABEL && dbio_label_check(value, err))
+        bool filter = !strcmp(line->command->name, "list"); /* by a part of labels */
+
+        if (id == DBIO_OPT_LABEL && !filter && dbio_label_check(value, err))
                 return -1;
         if (id == DBIO_OPT_DB && !*value)
                 return dbio_err_set(err, DBIO_USAGE, "--db needs the path of a file");

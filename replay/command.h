@@ -58,7 +58,7 @@ int dbio_cmdline_parse(struct dbio_cmdline *line, const struct dbio_subcommand *
                        struct dbio_err *err);
 void dbio_cmdline_release(struct dbio_cmdline *line);
 
-/* Labels stand in JSON: DBIO_USAGE for one that could not. */
+/* Labels name runs and stand in JSON: DBIO_USAGE for one that could not (empty, a number, latest, previous). */
 int dbio_label_check(const char *label, struct dbio_err *err);
 
 /* The last value given, else the table's fallback, else NULL; "" for a flag that is there. */
