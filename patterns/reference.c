@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "engine/embedded.h"
-#include "engine/near.h"
 #include "patterns/doc.h"
 #include "patterns/keys.h"
 #include "patterns/profile.h"
@@ -202,16 +201,6 @@ void dbio_reference_pattern(FILE *out, const struct dbio_pattern *pattern)
                 fputs("\nEXAMPLE\n", out);
                 example(out, pattern, "  ");
         }
-}
-
-const char *dbio_reference_near(const char *name)
-{
-        const char *names[256] = {NULL};
-        unsigned n = 0;
-
-        for (; dbio_patterns[n] && n < 256; n++)
-                names[n] = dbio_patterns[n]->name;
-        return dbio_near_miss(name, names, n);
 }
 
 /* What patterns/figure.c reads. */

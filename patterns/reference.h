@@ -12,8 +12,6 @@ void dbio_reference_patterns(FILE *out);
 void dbio_reference_workloads(FILE *out);
 /* `describe NAME`: purpose, keys with defaults, ranges and sources, an example. */
 void dbio_reference_pattern(FILE *out, const struct dbio_pattern *pattern);
-/* The pattern nearest to a name that is none, for "did you mean"; NULL where none is near. */
-const char *dbio_reference_near(const char *name);
 /* `describe keys`: every key of a workload file; `--markdown`: with all patterns, as configs/README.md. */
 void dbio_reference_keys(FILE *out);
 void dbio_reference_markdown(FILE *out);
