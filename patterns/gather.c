@@ -103,7 +103,8 @@ static void begin_round(struct dbio_sweep *sweep)
 
 void dbio_sweep_begin(struct dbio_sweep *sweep, struct dbio_dirty_map *map, bool hash, uint64_t seed)
 {
-        *sweep = (struct dbio_sweep){.map = map, .at = map->old_from, .from = map->old_from, .to = map->old_to, .hash = hash};
+        *sweep = (struct dbio_sweep){
+                .map = map, .at = map->old_from, .from = map->old_from, .to = map->old_to, .hash = hash};
         dbio_rng_init(&sweep->rng, seed);
         if (hash && sweep->from < sweep->to)
                 begin_round(sweep);

@@ -81,6 +81,7 @@ static int unwrap(struct loaded *loaded, const char *section, const char *key, s
         }
         if (loaded->nnumbers == MAX_NUMBERS)
                 return dbio_node_error(node, err, "more than %d numbers", MAX_NUMBERS);
+        value->parent = node->parent; /* in whose place it stands from now on, in the paths of messages too */
         loaded->numbers[loaded->nnumbers++] = (struct dbio_profile_number){
                 section, key, value->text, status ? status->text : "", source ? source->text : ""};
         *item = value;
@@ -104,6 +105,24 @@ static bool is_top_number(const char *key)
         return !strcmp(key, "flush") || !strcmp(key, "submit_cpu") || !strcmp(key, "complete_cpu");
 }
 
+static int unknown_key(const struct dbio_node *key, struct dbio_err *err)
+{
+        const char *names[32], *near;
+        char list[400] = "";
+        unsigned n = 0;
+
+        for (const struct dbio_field *field = top_fields; field->key; field++)
+                names[n++] = field->key;
+        for (const struct dbio_profile_section *section = dbio_profile_sections; section->key; section++)
+                names[n++] = section->key;
+        near = dbio_near_miss(key->text, names, n);
+        if (near)
+                return dbio_node_error(key, err, "unknown key \"%.60s\": did you mean \"%s\"?", key->text, near);
+        for (unsigned i = 0; i < n; i++)
+                snprintf(list + strlen(list), sizeof list - strlen(list), " %s", names[i]);
+        return dbio_node_error(key, err, "unknown key \"%.60s\": the keys here are%s", key->text, list);
+}
+
 static int load_top(struct loaded *loaded, struct dbio_node *root, struct dbio_err *err)
 {
         struct dbio_sim_profile *profile = &loaded->profile;
@@ -118,6 +137,8 @@ static int load_top(struct loaded *loaded, struct dbio_node *root, struct dbio_e
                         section |= !strcmp(key, s->key);
                 if (section)
                         continue;
+                if (!dbio_field_find(top_fields, key))
+                        return unknown_key(root->keys[i], err);
                 if (!strcmp(key, "hba") && unwrap_all(loaded, "hba", root->items[i], err))
                         return -1;
                 if (is_top_number(key) && unwrap(loaded, "", key, &root->items[i], err))
@@ -196,6 +217,12 @@ static int check_disk(const struct dbio_sim_disk *disk, const struct dbio_node *
                 return dbio_node_error(node, err, "this capacity needs more than 100,000,000 cylinders at these rates");
         if (disk->seek_track > disk->seek_average || disk->seek_average > disk->seek_full)
                 return dbio_node_error(node, err, "seek times rise: `seek_track`, `seek_average`, `seek_full`");
+        /* With a + b√d up to a third of the stroke and a line beyond, the mean over all pairs of cylinders lies so. */
+        double way = (double)(disk->seek_full - disk->seek_track);
+        double average = (double)(disk->seek_average - disk->seek_track);
+        if (average < 0.15 * way || average > 0.8 * way)
+                return dbio_node_error(node, err, "`seek_average` lies 15 to 80 %% of the way from `seek_track` to `seek_full`: "
+                                       "no rising seek curve has another mean");
         return 0;
 }
 
@@ -222,6 +249,10 @@ static int check(struct dbio_sim_profile *profile, const struct dbio_node *root,
                 return dbio_node_error(dbio_node_get(root, "ftl"), err, "an ftl belongs to an ssd");
         if (profile->has_ftl && ftl->map_pages / ftl->block_pages < 16)
                 return dbio_node_error(dbio_node_get(root, "ftl"), err, "`map_pages` is at least 16 times `block_pages`");
+        if (profile->medium == DBIO_SIM_CLOUD && profile->cloud.ops_rate > 0 &&
+            profile->cloud.ops_rate <= profile->cloud.base_rate)
+                return dbio_node_error(dbio_node_get(root, "cloud"), err,
+                                       "`ops_rate` is over `base_rate`, or no credit would ever be spent");
         if (profile->medium == DBIO_SIM_CLOUD && (profile->cloud.base_rate > 0) != (profile->cloud.credits > 0))
                 return dbio_node_error(dbio_node_get(root, "cloud"), err, "`base_rate` and `credits` go together");
         return 0;

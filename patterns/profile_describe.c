@@ -78,7 +78,7 @@ static int print_curve(const struct dbio_sim_profile *profile, FILE *out, struct
                              "had to be moved, which long sequential writing comes near to.\n",
                         (double)(ssd->units * ssd->page) / ((double)ssd->program / 1e9 + (double)ssd->page / ssd->channel) /
                                 (1 << 20));
-        if (profile->medium == DBIO_SIM_CLOUD && profile->cloud.credits)
+        if (profile->medium == DBIO_SIM_CLOUD && profile->cloud.credits && profile->cloud.ops_rate > 0)
                 fprintf(out, "With full credits. %llu of them last %.0f s at the ceiling; then %.0f ops/s are left.\n",
                         (unsigned long long)profile->cloud.credits,
                         (double)profile->cloud.credits / (profile->cloud.ops_rate - profile->cloud.base_rate),

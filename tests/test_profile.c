@@ -72,6 +72,10 @@ static const char *message_of(const char *text, struct dbio_err *err)
 }
 
 #define TOP "summary: a\ntrust: b\n"
+#define DISK(average)                                                                                                  \
+        TOP "disk: {capacity: 1GiB, rpm: 15000, heads: 8, zones: 16, outer: 171MB/s, inner: 112MB/s, seek_track: 200us, " \
+            "seek_average: " #average ", seek_full: 3500us, head_switch: 400us, write_settle: 500us, overhead: 100us, "  \
+            "read_ahead: 1MiB, bus: 300MB/s, tags: 64, scheduler: sptf, ageing: 0.02}\n"
 
 START_TEST(a_file_of_ones_own)
 {
@@ -80,6 +84,11 @@ START_TEST(a_file_of_ones_own)
         /* Numbers may come without a source, and are then assumed. */
         ck_assert_str_eq(message_of(TOP "fixed: {capacity: 1GiB, read: 1ms, write: {value: 2ms, status: fitted, source: x}, "
                                         "servers: 0}\n", &err), "");
+        ck_assert_str_eq(message_of(DISK(1700us), &err), "");
+        /* A number with a source has the path of its key. */
+        ck_assert_str_ne(message_of(TOP "fixed: {capacity: 1GiB, read: 1ms, write: {value: 2, status: fitted, source: x}, "
+                                        "servers: 0}\n", &err), "");
+        ck_assert_str_eq(err.path, "fixed.write");
 }
 END_TEST
 
@@ -102,6 +111,12 @@ START_TEST(what_is_wrong_is_said_with_its_place)
                      "array: {level: 10, members: 3, strip: 64K}\n", "even", 4},
                 {TOP "fixed: {capacity: 1GiB, read: 1ms, write: 1ms, servers: 0}\n"
                      "ftl: {over_provision: 0.1, map_pages: 65536, block_pages: 64, erase: 1ms, steady: no}\n", "ssd", 4},
+                {TOP "fixd: {capacity: 1GiB, read: 1ms, write: 1ms, servers: 0}\n", "did you mean \"fixed\"?", 3},
+                {TOP "tape: {capacity: 1GiB}\n", "link cache array disk ssd cloud fixed ftl", 3},
+                {TOP "cloud: {capacity: 1GiB, byte_rate: 1MiB/s, op_bytes: 256K, latency: 1ms, ops_rate: 100/s, "
+                     "base_rate: 100/s, credits: 1000}\n", "`ops_rate` is over `base_rate`", 3},
+                {DISK(3ms), "`seek_average` lies 15 to 80 %", 3}, /* of 0.2 to 3.5 ms: up to 0.8 x 3.3 + 0.2 = 2.84 */
+                {DISK(600us), "`seek_average` lies 15 to 80 %", 3},
         };
 
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
