@@ -151,6 +151,10 @@ gain() { echo "$(reads "$1" nvme-gen3) $(reads "$1" sata-ssd)" | awk '{ print 10
 range 'a five times faster SSD gains, 16 readers, %' '2-5 %' "$(gain 16)" 2 5 fitted
 range 'a five times faster SSD gains, 32 readers, %' '2-5 %' "$(gain 32)" 2 5 predicted
 holds 'it says where the device is not the limit' "$(grep -q 'The device is not the limit up to 64' innodb.txt || cat innodb.txt)"
+consumer='--target data=sim:sata-ssd-consumer#ssd --target redo=sim:sata-ssd-consumer#ssd --target binlog=sim:sata-ssd-consumer#ssd'
+# shellcheck disable=SC2086
+dbio inserts run "$studies/innodb-concurrency/innodb.yaml" $consumer --set streams.redo.sessions=32 --label inserts --set 'phases.*.duration=2s'
+range 'InnoDB inserts on a consumer SSD, 32 sessions, worst, ms' '8-19' "$(figure inserts insert redo commit 'max(response_max_ns) / 1e6')" 8 19 fitted
 sed -n '/^  [a-z]/h; /The device is/{G; s/^ *\(.*\)\n *\(.*\)$/  \2: \1/p}' innodb.txt
 dbio sessions study "$studies/innodb-concurrency/headroom.yaml" --label sessions --target data=sim:sata-ssd#ssd \
         --target redo=sim:sata-ssd#ssd --target binlog=sim:sata-ssd#ssd
