@@ -485,7 +485,8 @@ int dbio_derive(const struct dbio_derive_format *format, const struct dbio_deriv
                 goto done;
         close_parts(&out);
         if (!out.nstreams) {
-                dbio_err_set(err, DBIO_USAGE, "no I/O in it that a workload could make: %.700s", out.texts[LOST]);
+                dbio_err_set(err, DBIO_USAGE, "no I/O in it that a workload could make%s%.700s", *out.texts[LOST] ? ": " : "",
+                             out.texts[LOST]);
                 dbio_err_locate(err, files[0].path, 0, 0);
                 goto done;
         }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "replay/derive.h"
+#include "replay/packed.h"
 
 int dbio_derive_bad(const struct dbio_derive_file *file, unsigned line, struct dbio_err *err, const char *format, ...)
 {
@@ -134,6 +135,8 @@ int dbio_derive_file_parse(struct dbio_derive_file *file, const char *path, cons
         char *to;
 
         *file = (struct dbio_derive_file){.path = path};
+        if (dbio_packed_check(path, bytes, size, err))
+                return -1;
         if (utf16)
                 at += 2;
         else if (size >= 3 && !memcmp(at, "\xef\xbb\xbf", 3))
@@ -172,7 +175,7 @@ int dbio_derive_file_read(struct dbio_derive_file *file, const char *path, struc
         if (!in)
                 return dbio_err_set(err, errno == EACCES ? DBIO_IO : DBIO_USAGE, "%s: %s", path, strerror(errno));
         if (fstat(fileno(in), &info) || S_ISDIR(info.st_mode) || S_ISBLK(info.st_mode)) {
-                dbio_err_set(err, DBIO_USAGE, "%s: no file", path);
+                dbio_err_set(err, DBIO_USAGE, "%s: a %s: no file with text", path, S_ISDIR(info.st_mode) ? "directory" : "device");
                 goto out;
         }
         do {

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "engine/near.h"
+#include "replay/packed.h"
 #include "replay/tracedevices.h"
 
 #define FORMATS(X)                                                                                                     \
@@ -19,29 +21,67 @@ const struct dbio_trace_format *const dbio_trace_formats[] = {FORMATS(ENTRY) NUL
 #define HEAD_BYTES 65536
 #define DEVICES_MAX 65535u
 
+/* A file's first bytes, terminated and malloced. */
+static int read_head(const char *path, char **head, size_t *size, struct dbio_err *err)
+{
+        struct stat facts;
+        FILE *file;
+        int code = 0;
+
+        *head = calloc(1, HEAD_BYTES + 1);
+        if (!*head)
+                return dbio_err_set(err, DBIO_IO, "out of memory");
+        file = fopen(path, "rb");
+        if (!file) {
+                dbio_err_set(err, errno != ENOENT ? DBIO_IO : DBIO_USAGE, "cannot read: %s", strerror(errno));
+                return dbio_err_locate(err, path, 0, 0);
+        }
+        if (!fstat(fileno(file), &facts) && S_ISDIR(facts.st_mode)) {
+                dbio_err_set(err, DBIO_USAGE, "cannot read: %s", strerror(EISDIR));
+                code = dbio_err_locate(err, path, 0, 0);
+        } else if (!S_ISREG(facts.st_mode)) {
+                dbio_err_set(err, DBIO_USAGE, "no regular file, so that it cannot be read twice to recognise it: name the format, as in "
+                                              "`dbio import blkparse FILE`");
+                code = dbio_err_locate(err, path, 0, 0);
+        } else {
+                *size = fread(*head, 1, HEAD_BYTES, file);
+                code = dbio_packed_check(path, *head, *size, err);
+        }
+        fclose(file);
+        return code;
+}
+
+/* Drops a mark; of UTF-16 so much is made as knows the words. */
+static char *decode(char *head, size_t *size)
+{
+        unsigned char *bytes = (unsigned char *)head;
+        bool big = bytes[0] == 0xFE && bytes[1] == 0xFF;
+
+        if (!memcmp(head, "\xEF\xBB\xBF", 3)) {
+                *size -= 3;
+                return head + 3;
+        }
+        if (*size < 2 || (!big && (bytes[0] != 0xFF || bytes[1] != 0xFE)))
+                return head;
+        for (size_t i = 2; i + 1 < *size; i += 2)
+                head[(i - 2) / 2] = bytes[i + !big] ? '?' : head[i + big];
+        *size = (*size - 2) / 2;
+        head[*size] = 0;
+        return head;
+}
+
 static const struct dbio_trace_format *recognise(const char *path, struct dbio_err *err)
 {
         const struct dbio_trace_format *best = NULL;
-        char *head = calloc(1, HEAD_BYTES + 1);
-        FILE *file = head ? fopen(path, "rb") : NULL;
+        char *head;
+        size_t size = 0;
         int sure = 0;
 
-        if (!file) {
-                dbio_err_set(err, head && errno != ENOENT ? DBIO_IO : DBIO_USAGE, "cannot read: %s", strerror(errno));
-                dbio_err_locate(err, path, 0, 0);
+        if (read_head(path, &head, &size, err)) {
                 free(head);
                 return NULL;
         }
-        size_t size = fread(head, 1, HEAD_BYTES, file);
-        fclose(file);
-        char *begin = size >= 3 && !memcmp(head, "\xEF\xBB\xBF", 3) ? head + 3 : head;
-        size -= (size_t)(begin - head);
-        if (size >= 2 && !memcmp(begin, "\xFF\xFE", 2)) { /* enough of UTF-16 to know the words */
-                for (size_t i = 2; i + 1 < size; i += 2)
-                        begin[(i - 2) / 2] = begin[i + 1] ? '?' : begin[i];
-                size = (size - 2) / 2;
-                begin[size] = 0;
-        }
+        char *begin = decode(head, &size);
         for (const struct dbio_trace_format *const *format = dbio_trace_formats; *format; format++) {
                 int now = (*format)->probe ? (*format)->probe(path, begin, size) : 0;
                 if (now > sure) {

@@ -9,6 +9,7 @@
 #define NONE UINT32_MAX
 #define AGE 24576u       /* steps after which an I/O is given without one: well inside of the sort window */
 #define REMAPS 64u
+#define LOOK 65536u      /* steps among which events of one kind have to be */
 #define DEVICES 65536u   /* more than dbio_trace_device gives */
 #define MERGED 128u      /* that were merged into one request, whose completion is theirs */
 
@@ -20,7 +21,11 @@ struct open_io {
 };
 
 struct dbio_blk {
-        bool issued, completed; /* completed: there are completions */
+        int (*read)(struct dbio_trace_input *input, struct dbio_blk_step *step, struct dbio_err *err);
+        bool issued;
+        bool decided, seen_queued, completed; /* completed: there are completions */
+        struct dbio_blk_step *held; /* those of the beginning */
+        unsigned nheld, at_held, room;
         struct open_io *ios;     /* a ring, by number */
         uint32_t *buckets;
         uint64_t first, number;  /* ring: [first, number) */
@@ -58,12 +63,13 @@ void dbio_blk_flags(const char *letters, size_t size, struct dbio_blk_step *step
                 }
 }
 
-struct dbio_blk *dbio_blk_new(void)
+struct dbio_blk *dbio_blk_new(int (*read)(struct dbio_trace_input *input, struct dbio_blk_step *step, struct dbio_err *err))
 {
         struct dbio_blk *blk = calloc(1, sizeof *blk);
 
         if (!blk)
                 return NULL;
+        blk->read = read;
         blk->ios = malloc(OPEN * sizeof *blk->ios);
         blk->ages = malloc(OPEN * sizeof *blk->ages);
         blk->buckets = malloc(BUCKETS * sizeof *blk->buckets);
@@ -80,19 +86,60 @@ void dbio_blk_free(struct dbio_blk *blk)
 {
         if (!blk)
                 return;
+        free(blk->held);
         free(blk->ios);
         free(blk->ages);
         free(blk->buckets);
         free(blk);
 }
 
-void dbio_blk_choose(struct dbio_blk *blk, struct dbio_trace_input *input, struct dbio_blk_seen seen)
+/* Whether what has been seen is enough to know which events to take. */
+static bool decide(struct dbio_blk *blk, struct dbio_trace_input *input, bool all)
 {
-        blk->issued = input->issue_events || !seen.queued;
-        blk->completed = seen.completed;
-        if (!seen.queued && !input->issue_events)
+        if (!all && !(input->issue_events ? blk->completed : blk->seen_queued))
+                return false;
+        blk->issued = input->issue_events || !blk->seen_queued;
+        blk->decided = true;
+        if (!blk->seen_queued && !input->issue_events)
                 dbio_trace_note(input, "What was queued: the trace holds no Q events, so D events, as the device got them after "
                                        "merging, are taken.");
+        return true;
+}
+
+static int hold(struct dbio_blk *blk, const struct dbio_blk_step *step, struct dbio_err *err)
+{
+        if (blk->nheld == blk->room) {
+                unsigned room = blk->room ? 2 * blk->room : 1024;
+                struct dbio_blk_step *grown = realloc(blk->held, room * sizeof *grown);
+                if (!grown)
+                        return dbio_err_set(err, DBIO_IO, "out of memory");
+                blk->held = grown;
+                blk->room = room;
+        }
+        blk->held[blk->nheld++] = *step;
+        blk->seen_queued |= step->action == 'Q';
+        blk->completed |= step->action == 'C';
+        return 0;
+}
+
+/* The next step; at first so many are held as tell which events to take. */
+static int next_step(struct dbio_blk *blk, struct dbio_trace_input *input, struct dbio_blk_step *now, struct dbio_err *err)
+{
+        while (!blk->decided && !decide(blk, input, blk->nheld == LOOK)) {
+                int code = blk->read(input, now, err);
+                if (code < 0 || (code && hold(blk, now, err)))
+                        return -1;
+                if (!code)
+                        decide(blk, input, true);
+        }
+        if (blk->at_held == blk->nheld) {
+                free(blk->held);
+                blk->held = NULL;
+                blk->at_held = blk->nheld = blk->room = 0;
+                return blk->read(input, now, err);
+        }
+        *now = blk->held[blk->at_held++];
+        return 1;
 }
 
 static uint32_t bucket_of(uint32_t device, uint64_t sector)
@@ -283,9 +330,7 @@ static int bad_step(const struct dbio_trace_input *input, const struct dbio_blk_
                                binary ? 0 : (unsigned)step->place, 1);
 }
 
-int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input,
-                  int (*step)(struct dbio_trace_input *input, struct dbio_blk_step *step, struct dbio_err *err),
-                  struct dbio_trace_event *event, struct dbio_err *err)
+int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input, struct dbio_trace_event *event, struct dbio_err *err)
 {
         struct dbio_blk_step now;
 
@@ -299,7 +344,7 @@ int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input,
                         return 1;
                 if (blk->ended)
                         return 0;
-                int code = step(input, &now, err);
+                int code = next_step(blk, input, &now, err);
                 if (code < 0)
                         return -1;
                 if (!code) {

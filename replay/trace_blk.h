@@ -23,26 +23,11 @@ struct dbio_blk;
  * one behind it FUA. */
 void dbio_blk_flags(const char *letters, size_t size, struct dbio_blk_step *step);
 
-struct dbio_blk *dbio_blk_new(void);
+/* read gives the next step: 1, 0 end, -1; see dbio_trace_format. NULL without memory. */
+struct dbio_blk *dbio_blk_new(int (*read)(struct dbio_trace_input *input, struct dbio_blk_step *step, struct dbio_err *err));
 void dbio_blk_free(struct dbio_blk *blk);
-/* Reads steps by `step` (1, 0 end, -1) and gives events; see dbio_trace_format. */
-int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input,
-                  int (*step)(struct dbio_trace_input *input, struct dbio_blk_step *step, struct dbio_err *err),
-                  struct dbio_trace_event *event, struct dbio_err *err);
-/* What the beginning of a trace has. */
-struct dbio_blk_seen {
-        bool queued, completed;
-};
-
-/* Notes a step; whether all has been seen. */
-static inline bool dbio_blk_see(struct dbio_blk_seen *seen, char action)
-{
-        seen->queued |= action == 'Q';
-        seen->completed |= action == 'C';
-        return seen->queued && seen->completed;
-}
-
-/* Which events are taken: queued, unless asked for issued ones or there are none. Adds what that means to the note. */
-void dbio_blk_choose(struct dbio_blk *blk, struct dbio_trace_input *input, struct dbio_blk_seen seen);
+/* Makes events of steps; see dbio_trace_format. Which are taken: queued, unless asked for issued ones or the first 64 Ki steps
+ * have none, which the note then tells. */
+int dbio_blk_next(struct dbio_blk *blk, struct dbio_trace_input *input, struct dbio_trace_event *event, struct dbio_err *err);
 
 #endif

@@ -164,30 +164,7 @@ static int next(struct dbio_trace_input *input, struct dbio_trace_event *event, 
 {
         struct blkparse *parse = input->state;
 
-        return dbio_blk_next(parse->blk, input, step_next, event, err);
-}
-
-/* What the first 64 Ki lines have. */
-static int look(struct dbio_trace_input *input, const struct blkparse *parse, struct dbio_blk_seen *seen, struct dbio_err *err)
-{
-        struct dbio_trace_lines lines;
-        struct blkparse looking = {.layout = parse->layout};
-        struct dbio_trace_input aside = *input;
-        struct dbio_blk_step step;
-        struct dbio_err ignored;
-        char *text;
-        size_t size;
-
-        if (dbio_trace_lines_open(&lines, input->paths, input->npaths, err)) {
-                dbio_trace_lines_close(&lines);
-                return -1;
-        }
-        looking.lines = lines;
-        for (unsigned n = 0; n < 65536 && dbio_trace_lines_next(&looking.lines, &text, &size, &ignored) > 0; n++)
-                if (take_line(&aside, &looking, blanks(text), &step, &ignored) > 0 && dbio_blk_see(seen, step.action))
-                        break;
-        dbio_trace_lines_close(&looking.lines);
-        return 0;
+        return dbio_blk_next(parse->blk, input, event, err);
 }
 
 static int open_layout(struct dbio_trace_input *input, struct blkparse *parse, struct dbio_err *err)
@@ -206,19 +183,15 @@ static int open_layout(struct dbio_trace_input *input, struct blkparse *parse, s
 static int open_parse(struct dbio_trace_input *input, struct dbio_err *err)
 {
         struct blkparse *parse = input->state = calloc(1, sizeof *parse);
-        struct dbio_blk_seen seen = {0};
 
         if (!parse)
                 return dbio_err_set(err, DBIO_IO, "out of memory");
         parse->lines.fd = -1;
-        parse->blk = dbio_blk_new();
+        parse->blk = dbio_blk_new(step_next);
         if (!parse->blk)
                 return dbio_err_set(err, DBIO_IO, "out of memory");
         if (input->spec && open_layout(input, parse, err))
                 return -1;
-        if (look(input, parse, &seen, err))
-                return -1;
-        dbio_blk_choose(parse->blk, input, seen);
         return dbio_trace_lines_open(&parse->lines, input->paths, input->npaths, err);
 }
 

@@ -169,7 +169,7 @@ static int next(struct dbio_trace_input *input, struct dbio_trace_event *event, 
 {
         struct blktrace *trace = input->state;
 
-        return dbio_blk_next(trace->blk, input, step_next, event, err);
+        return dbio_blk_next(trace->blk, input, event, err);
 }
 
 static uint32_t number_of(const char *path)
@@ -204,35 +204,13 @@ static int open_cpu(struct cpu_file *cpu, const char *path, struct dbio_err *err
         return 0;
 }
 
-/* What the first records of the files have. */
-static struct dbio_blk_seen look(struct blktrace *trace)
-{
-        struct dbio_blk_seen seen = {0};
-        const unsigned char *at;
-        struct dbio_err ignored;
-
-        for (unsigned i = 0; i < trace->n; i++) {
-                struct cpu_file *cpu = &trace->files[i];
-                size_t size = dbio_trace_binary_peek(&cpu->file, DBIO_TRACE_BINARY_BYTES / 2, &at, &ignored);
-                for (size_t k = 0; k + RECORD <= size;) {
-                        uint32_t action = get32(cpu, at + k + 28);
-                        uint16_t pdu;
-                        if (!(action & CATEGORY(0x600u)) && dbio_blk_see(&seen, letter_of(action)))
-                                return seen;
-                        memcpy(&pdu, at + k + 46, 2);
-                        k += RECORD + (cpu->swapped ? bswap_16(pdu) : pdu);
-                }
-        }
-        return seen;
-}
-
 static int open_trace(struct dbio_trace_input *input, struct dbio_err *err)
 {
         struct blktrace *trace = input->state = calloc(1, sizeof *trace);
 
         if (trace)
                 trace->files = calloc(input->npaths, sizeof *trace->files);
-        if (!trace || !trace->files || !(trace->blk = dbio_blk_new()))
+        if (!trace || !trace->files || !(trace->blk = dbio_blk_new(step_next)))
                 return dbio_err_set(err, DBIO_IO, "out of memory");
         for (; trace->n < input->npaths; trace->n++) {
                 trace->files[trace->n].file.fd = -1;
@@ -241,7 +219,6 @@ static int open_trace(struct dbio_trace_input *input, struct dbio_err *err)
                         return -1;
                 }
         }
-        dbio_blk_choose(trace->blk, input, look(trace));
         return 0;
 }
 

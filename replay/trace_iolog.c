@@ -11,10 +11,9 @@ struct iolog {
         int version;          /* 0: the first line is still to be read */
         uint64_t now_ns;      /* version 2 */
         struct file {
-                uint32_t device;
                 bool added, open;
-        } *files;
-        unsigned nfiles, room;
+        } *files;             /* by device */
+        unsigned room;
 };
 
 static int probe(const char *path, const char *head, size_t size)
@@ -75,21 +74,19 @@ static int read_version(struct iolog *log, const char *text, struct dbio_err *er
         return 0;
 }
 
+/* By the device's number; NULL without memory. */
 static struct file *find(struct iolog *log, uint32_t device)
 {
-        for (unsigned i = 0; i < log->nfiles; i++)
-                if (log->files[i].device == device)
-                        return &log->files[i];
-        if (log->nfiles == log->room) {
-                unsigned room = log->room ? 2 * log->room : 16;
+        if (device >= log->room) {
+                unsigned room = device + device / 2 + 16;
                 struct file *grown = realloc(log->files, room * sizeof *grown);
                 if (!grown)
                         return NULL;
+                memset(grown + log->room, 0, (room - log->room) * sizeof *grown);
                 log->files = grown;
                 log->room = room;
         }
-        log->files[log->nfiles] = (struct file){.device = device};
-        return &log->files[log->nfiles++];
+        return &log->files[device];
 }
 
 enum action { ADD, OPEN, CLOSE, WAIT, IO };
@@ -202,7 +199,8 @@ static int next(struct dbio_trace_input *input, struct dbio_trace_event *event, 
                         return code;
                 }
                 if (log->lines.line == 1) {
-                        log->nfiles = 0;
+                        for (unsigned i = 0; i < log->room; i++)
+                                log->files[i] = (struct file){0};
                         if (read_version(log, text, err))
                                 return -1;
                         continue;

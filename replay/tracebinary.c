@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "replay/packed.h"
+
 static int io_error(const struct dbio_trace_binary *file, struct dbio_err *err)
 {
         dbio_err_set(err, errno == ENOENT || errno == EISDIR ? DBIO_USAGE : DBIO_IO, "cannot read: %s", strerror(errno));
@@ -45,6 +47,10 @@ size_t dbio_trace_binary_peek(struct dbio_trace_binary *file, size_t want, const
                 }
                 file->ended = got == 0;
                 file->size += (size_t)got;
+                if (!file->position && dbio_packed_check(file->path, file->buffer, file->size, err)) {
+                        file->failed = true;
+                        return 0;
+                }
                 posix_fadvise(file->fd, (off_t)(file->position + file->size), 8 << 20, POSIX_FADV_WILLNEED);
         }
         *bytes = file->buffer + file->at;

@@ -7,7 +7,6 @@
 #include "replay/tracedevices.h"
 #include "replay/traceregions.h"
 
-#define SECOND_NS 1000000000u
 #define PENDING_MAX 65536u
 #define THINK_MAX ((1ull << 40) - 1) /* what a schedule file can hold: 18 minutes */
 
@@ -186,7 +185,7 @@ static int fill_window(struct dbio_trace_feed *feed, struct dbio_err *err)
         return 0;
 }
 
-static int sorted_event(struct dbio_trace_feed *feed, struct dbio_trace_event *event, struct dbio_err *err)
+int dbio_trace_sorted_next(struct dbio_trace_feed *feed, struct dbio_trace_event *event, struct dbio_err *err)
 {
         struct dbio_trace_sorter *s = &feed->sorter;
 
@@ -203,50 +202,6 @@ static int sorted_event(struct dbio_trace_feed *feed, struct dbio_trace_event *e
                 return 0;
         }
         s->last_ns = event->t_ns;
-        return 1;
-}
-
-/* Events stamped with the same whole second are spread evenly over it. */
-static int spread_event(struct dbio_trace_feed *feed, struct dbio_trace_event *event, struct dbio_err *err)
-{
-        struct dbio_trace_spreader *s = &feed->spreader;
-        int code;
-
-        if (s->at < s->n) {
-                *event = s->events[s->at++];
-                return 1;
-        }
-        if (!s->has_ahead) {
-                code = sorted_event(feed, event, err);
-                if (code <= 0 || !(event->flags & DBIO_TRACE_COARSE) || feed->input.untimed)
-                        return code;
-                s->ahead = *event;
-        }
-        s->has_ahead = false;
-        if (!(s->ahead.flags & DBIO_TRACE_COARSE)) {
-                *event = s->ahead;
-                return 1;
-        }
-        if (!s->events && !(s->events = malloc(DBIO_TRACE_WINDOW * sizeof *s->events)))
-                return dbio_err_set(err, DBIO_IO, "out of memory");
-        s->events[0] = s->ahead;
-        for (s->n = 1, s->at = 1; (code = sorted_event(feed, &s->ahead, err)) > 0; s->n++) {
-                if (s->ahead.t_ns != s->events[0].t_ns || !(s->ahead.flags & DBIO_TRACE_COARSE)) {
-                        s->has_ahead = true;
-                        break;
-                }
-                if (s->n == DBIO_TRACE_WINDOW)
-                        return bad_event(feed, &s->ahead, err, "more than 65,536 events stamped with one whole second: leave "
-                                                               "devices out by --map DEVICE=TARGET --map '*=-'");
-                s->events[s->n] = s->ahead;
-        }
-        if (code < 0)
-                return -1;
-        for (unsigned i = 0; i < s->n; i++)
-                s->events[i].t_ns += (uint64_t)i * SECOND_NS / s->n;
-        feed->summary.spread += s->n > 1 ? s->n : 0;
-        feed->summary.spread_seconds += s->n > 1;
-        *event = s->events[0];
         return 1;
 }
 
@@ -392,7 +347,7 @@ int dbio_trace_feed_next(struct dbio_trace_feed *feed, struct dbio_trace_op *op,
                 return 0;
         if (feed->file)
                 return dbio_trace_file_next(feed, op, err);
-        int code = spread_event(feed, &event, err);
+        int code = dbio_trace_spread_next(feed, &event, err);
         if (code > 0)
                 return make_op(feed, &event, op, err);
         if (!code)
@@ -462,7 +417,7 @@ void dbio_trace_feed_close(struct dbio_trace_feed *feed)
         free(feed->sorter.heap);
         free(feed->sorter.numbers);
         free(feed->sorter.heap_numbers);
-        free(feed->spreader.events);
+        dbio_trace_spreader_release(&feed->spreader);
         free(feed->pending.heap);
         for (unsigned i = 0; i < feed->ntargets; i++)
                 free(feed->targets[i].name);

@@ -16,10 +16,12 @@ struct dbio_trace_sorter {
         bool ended;
 };
 
+/* The events of one whole second: the first ones in memory, the others in a file without a name. */
 struct dbio_trace_spreader {
-        struct dbio_trace_event *events;      /* of one second */
-        unsigned n, at;
-        struct dbio_trace_event ahead;        /* of the next */
+        struct dbio_trace_event *events;
+        FILE *more;
+        uint64_t n, at;                       /* of them, and given */
+        struct dbio_trace_event ahead;        /* of the next second */
         bool has_ahead;
 };
 
@@ -66,6 +68,12 @@ void dbio_trace_count_misaligned(struct dbio_trace_summary *summary, const struc
 
 /* Widens an op to whole sectors. */
 void dbio_trace_round(struct dbio_trace_summary *summary, struct dbio_trace_op *op, uint64_t sector);
+
+/* The next event in order of time: 1, 0, -1. */
+int dbio_trace_sorted_next(struct dbio_trace_feed *feed, struct dbio_trace_event *event, struct dbio_err *err);
+/* Likewise, events stamped with the same whole second spread evenly over it. */
+int dbio_trace_spread_next(struct dbio_trace_feed *feed, struct dbio_trace_event *event, struct dbio_err *err);
+void dbio_trace_spreader_release(struct dbio_trace_spreader *spreader);
 
 int dbio_trace_file_next(struct dbio_trace_feed *feed, struct dbio_trace_op *op, struct dbio_err *err);
 void dbio_trace_file_close(struct dbio_trace_file *file);

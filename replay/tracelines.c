@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "replay/packed.h"
+
 #define LINE_MAX_BYTES (512u << 10)
 #define READ_BYTES (256u << 10)
 #define ROOM (LINE_MAX_BYTES + 3 * READ_BYTES) /* UTF-16 grows by half at most */
@@ -127,6 +129,11 @@ static int read_more(struct dbio_trace_lines *lines, struct dbio_err *err)
                 decode(lines);
         } else {
                 lines->size += (size_t)got;
+        }
+        if (first && !lines->utf16 && dbio_packed_check(lines->paths[lines->path], lines->buffer, lines->size, err)) {
+                if (err)
+                        err->code = DBIO_REFUSED; /* there is no way on */
+                return -1;
         }
         if (first)
                 look_at_mark(lines, 0);

@@ -170,6 +170,20 @@ static int find_files(struct dbio_trace *trace)
         return 0;
 }
 
+/* A run looks at its trace before it replays it, and again for each repetition. */
+static int check_files(const struct dbio_trace *trace, struct dbio_err *err)
+{
+        struct stat facts;
+
+        for (size_t i = 0; i < trace->files.gl_pathc; i++)
+                if (!stat(trace->files.gl_pathv[i], &facts) && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode)) {
+                        dbio_err_set(err, DBIO_USAGE, "no regular file: make a schedule of it by `dbio import FORMAT FILE -o SCHEDULE`, "
+                                                      "which reads it once");
+                        return dbio_err_locate(err, trace->files.gl_pathv[i], 0, 0);
+                }
+        return 0;
+}
+
 static int copy_request(struct dbio_trace *trace, const struct dbio_trace_request *request)
 {
         const char *slash = strrchr(request->path, '/');
@@ -202,7 +216,7 @@ int dbio_trace_open(struct dbio_trace **out, const struct dbio_trace_request *re
                         code = -1;
                 trace->options.fold |= code > 0 && dbio_trace_feed_folds(feed);
                 dbio_trace_feed_close(feed);
-        } else if (look(trace, err)) {
+        } else if (check_files(trace, err) || look(trace, err)) {
                 code = -1;
         }
         if (code > 0 && trace->summary.untimed && trace->pace != DBIO_PACE_FAST) {

@@ -122,6 +122,10 @@ static const struct bad {
         {"procmon", "\"Operation\",\"Path\"\n", 1, "columns"},
         {"nonsense", "", 0, "no trace format"},
         {"auto", "nothing known", 0, "not recognised"},
+        {"auto", "\x1F\x8B\x08", 0, "packed by gzip"},
+        {"msr", "\xFD" "7zXZ", 1, "columns"}, /* not all of xz's mark */
+        {"msr", "\x28\xB5\x2F\xFD", 0, "packed by zstd"},
+        {"blktrace", "PK\3\4", 0, "packed by zip"},
 };
 
 START_TEST(errors_say_where)
@@ -367,15 +371,17 @@ END_TEST
 
 START_TEST(utf16)
 {
-        const char *text = inputs[0].text;
-        char wide[1024] = "\xFF\xFE";
-        size_t n = 2;
-
-        for (const char *at = text; *at; at++, n += 2)
-                wide[n] = *at;
-        struct trace_result r = trace_read("auto", wide, n, NULL);
-        expect_msg(!r.code, "%s", r.err.message);
-        ck_assert_uint_eq(r.ops, 4);
+        for (unsigned big = 0; big < 2; big++) {
+                const char *text = inputs[0].text;
+                char wide[1024] = {0};
+                size_t n = 2;
+                memcpy(wide, big ? "\xFE\xFF" : "\xFF\xFE", 2);
+                for (const char *at = text; *at; at++, n += 2)
+                        wide[n + big] = *at;
+                struct trace_result r = trace_read("auto", wide, n, NULL);
+                expect_msg(!r.code, "%s", r.err.message);
+                ck_assert_uint_eq(r.ops, 4);
+        }
 }
 END_TEST
 
@@ -443,6 +449,29 @@ START_TEST(time_that_goes_back)
                         ck_assert_uint_eq(r.first[1].t_ns, 1000000000 - 5000);
                 free(text);
         }
+}
+END_TEST
+
+/* More in a whole second than are kept in memory: i of n at i / n, and the next second begins anew. */
+START_TEST(seconds_with_many_events)
+{
+        const unsigned n = 3 * DBIO_TRACE_WINDOW / 2;
+        char *text;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+
+        for (unsigned i = 0; i < 2 * n + 2; i++)
+                fprintf(out, "%u,%u,8,0,7\n", 1538323200 + i / n, 8 * i);
+        fclose(out);
+        struct trace_result r = trace_read("tencent", text, size, NULL);
+        expect_msg(!r.code, "%s", r.err.message);
+        ck_assert_uint_eq(r.ops, 2 * n + 2);
+        ck_assert_uint_eq(r.summary.spread, 2 * n + 2);
+        ck_assert_uint_eq(r.summary.spread_seconds, 3);
+        ck_assert_uint_eq(r.first[63].t_ns, 63ull * 1000000000 / n);
+        ck_assert_uint_eq(r.summary.last_ns - r.summary.first_ns, 2500000000);
+        ck_assert_uint_eq(r.summary.sequential, 2 * n + 1);
+        free(text);
 }
 END_TEST
 
@@ -516,5 +545,5 @@ START_TEST(schedule_file)
 END_TEST
 
 TEST_MAIN("trace", counts, errors_say_where, bad_lines_may_be_left_out, truncated_anywhere, sorted_by_time, maps, compact,
-          blktrace_records, vscsi_records, any_table, files_of_one_name, utf16, random_bytes, ten_thousand_devices, time_that_goes_back, dependencies,
+          blktrace_records, vscsi_records, any_table, files_of_one_name, utf16, random_bytes, ten_thousand_devices, time_that_goes_back, seconds_with_many_events, dependencies,
           schedule_file)
