@@ -40,7 +40,7 @@ struct view { /* of a stream */
         uint64_t rows;
         uint64_t *seq; /* per thread */
         FILE *spill;   /* ops of driven streams without due times */
-        uint64_t ios;
+        uint64_t read_bytes;
         unsigned first_lane;
         unsigned running; /* driven lanes not at their end */
 };
@@ -85,18 +85,13 @@ static bool is_endless(const struct dbio_phase *phase, const struct dbio_stream 
         return kind_of(stream) != TIMED || (phase->duration_ns == UINT64_MAX && stream->stop_ns == UINT64_MAX);
 }
 
-/* A closed loop without a clock has no rate of its own; what the workload expects of it must do for `paired_with`. */
-static uint64_t ios_of(struct dbio_report *report, unsigned number)
+/* Of a closed loop none: it has no clock here. */
+static uint64_t read_bytes_of(struct dbio_report *report, unsigned number)
 {
-        const struct explain *e = (struct explain *)report;
-        const struct dbio_stream *stream = &e->phase->streams[number];
-
-        if (kind_of(stream) != PLANNED)
-                return e->views[number].ios;
-        return (uint64_t)(stream->load * (double)e->now_ns / 1e9);
+        return ((struct explain *)report)->views[number].read_bytes;
 }
 
-static const struct dbio_report_class report_class = {.ios_of = ios_of};
+static const struct dbio_report_class report_class = {.read_bytes_of = read_bytes_of};
 
 static bool is_cut(const struct explain *e, const struct lane *lane)
 {
@@ -136,11 +131,10 @@ static void take_op(struct explain *e, const struct lane *lane, const struct dbi
         uint64_t seq = view->seq[op->thread]++;
         struct dbio_op shown = *op;
 
-        if (op->kind <= DBIO_WRITE) {
-                view->ios++;
-                if (e->ops_left != UINT64_MAX)
-                        e->ops_left--;
-        }
+        if (op->kind == DBIO_READ)
+                view->read_bytes += op->length;
+        if (op->kind <= DBIO_WRITE && e->ops_left != UINT64_MAX)
+                e->ops_left--;
         if (is_cut(e, lane))
                 return;
         view->rows++;

@@ -218,13 +218,13 @@ void dbio_metrics_submitted(struct dbio_figures *figures)
                 figures->depth_peak = figures->inflight;
 }
 
-static void count_io(struct dbio_metrics *metrics, const struct dbio_figures *figures)
+static void count_read(struct dbio_metrics *metrics, const struct dbio_figures *figures, uint32_t length)
 {
-        _Atomic uint64_t *ios = metrics->config.beacons[metrics->config.worker].ios;
+        _Atomic uint64_t *bytes = metrics->config.beacons[metrics->config.worker].read_bytes;
 
-        if (ios && figures->kind <= DBIO_WRITE)
-                atomic_store_explicit(&ios[figures->stream],
-                                      atomic_load_explicit(&ios[figures->stream], memory_order_relaxed) + 1,
+        if (bytes && figures->kind == DBIO_READ)
+                atomic_store_explicit(&bytes[figures->stream],
+                                      atomic_load_explicit(&bytes[figures->stream], memory_order_relaxed) + length,
                                       memory_order_relaxed);
 }
 
@@ -242,7 +242,7 @@ void dbio_metrics_op(struct dbio_metrics *metrics, struct dbio_figures *figures,
         dbio_hist_add(&figures->response, stamps->completed_ns - stamps->intended_ns);
         dbio_hist_add(&figures->wait, stamps->submitted_ns - stamps->intended_ns);
         dbio_hist_add(&figures->lag, stamps->submitted_ns - stamps->ready_ns);
-        count_io(metrics, figures);
+        count_read(metrics, figures, stamps->length);
 }
 
 void dbio_metrics_error(struct dbio_metrics *metrics, struct dbio_figures *figures, uint64_t in_flight_ns)

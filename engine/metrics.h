@@ -68,7 +68,7 @@ struct dbio_figures; /* those of one (stream, kind, role) in the running interva
 /* What workers tell each other; every worker writes its own only. */
 struct dbio_beacon {
         _Alignas(64) _Atomic uint32_t episodes; /* mask of its streams' running episodes */
-        _Atomic uint64_t *ios;                  /* per stream of the phase: reads and writes done; NULL = not kept */
+        _Atomic uint64_t *read_bytes;           /* per stream of the phase, of reads done; NULL = not kept */
 };
 
 struct dbio_metrics_config {

@@ -88,16 +88,16 @@ static void take_gauge(struct dbio_report *base, const char *name, uint64_t now_
         }
 }
 
-static uint64_t take_ios_of(struct dbio_report *base, unsigned stream)
+static uint64_t take_read_bytes_of(struct dbio_report *base, unsigned stream)
 {
         struct dbio_metrics_report *report = (struct dbio_metrics_report *)base;
         struct dbio_metrics *metrics = report->metrics;
-        uint64_t ios = 0;
+        uint64_t bytes = 0;
 
         for (unsigned i = 0; i < metrics->config.nworkers; i++)
-                if (metrics->config.beacons[i].ios)
-                        ios += atomic_load_explicit(&metrics->config.beacons[i].ios[stream], memory_order_relaxed);
-        return ios;
+                if (metrics->config.beacons[i].read_bytes)
+                        bytes += atomic_load_explicit(&metrics->config.beacons[i].read_bytes[stream], memory_order_relaxed);
+        return bytes;
 }
 
 const struct dbio_report_class dbio_metrics_report_class = {
@@ -106,5 +106,5 @@ const struct dbio_report_class dbio_metrics_report_class = {
         .episode_begin = take_episode_begin,
         .episode_end = take_episode_end,
         .gauge = take_gauge,
-        .ios_of = take_ios_of,
+        .read_bytes_of = take_read_bytes_of,
 };

@@ -35,7 +35,7 @@ void dbio_report_gauge(struct dbio_report *report, const char *name, uint64_t no
                 report->class->gauge(report, name, now_ns, value);
 }
 
-uint64_t dbio_report_ios_of(struct dbio_report *report, unsigned stream)
+uint64_t dbio_report_read_bytes_of(struct dbio_report *report, unsigned stream)
 {
-        return report->class->ios_of ? report->class->ios_of(report, stream) : 0;
+        return report->class->read_bytes_of ? report->class->read_bytes_of(report, stream) : 0;
 }

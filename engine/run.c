@@ -157,7 +157,7 @@ static void add_worker(struct dbio_phase_result *result, const struct dbio_phase
 struct gear {
         struct dbio_placement placement;
         struct dbio_beacon *beacons;
-        unsigned nios;
+        unsigned nstreams;
 };
 
 static int make_gear(struct dbio_run *run, const struct dbio_phase *phase, struct gear *gear)
@@ -167,7 +167,7 @@ static int make_gear(struct dbio_run *run, const struct dbio_phase *phase, struc
         if (dbio_placement_init(&gear->placement, phase, run->nworkers))
                 return -1;
         n = gear->placement.nworkers;
-        gear->nios = (phase->nstreams + 7 + 8) & ~7u;
+        gear->nstreams = (phase->nstreams + 7 + 8) & ~7u;
         gear->beacons = aligned_alloc(64, n * sizeof *gear->beacons);
         run->crew = aligned_alloc(64, sizeof *run->crew);
         if (!gear->beacons || !run->crew)
@@ -179,10 +179,10 @@ static int make_gear(struct dbio_run *run, const struct dbio_phase *phase, struc
                 return -1;
         memset(run->crew->pace.ports, 0, n * ports * sizeof *run->crew->pace.ports);
         for (unsigned i = 0; i < n; i++) {
-                gear->beacons[i].ios = aligned_alloc(64, gear->nios * sizeof *gear->beacons[i].ios);
-                if (!gear->beacons[i].ios)
+                gear->beacons[i].read_bytes = aligned_alloc(64, gear->nstreams * sizeof *gear->beacons[i].read_bytes);
+                if (!gear->beacons[i].read_bytes)
                         return -1;
-                memset((void *)gear->beacons[i].ios, 0, gear->nios * sizeof *gear->beacons[i].ios);
+                memset((void *)gear->beacons[i].read_bytes, 0, gear->nstreams * sizeof *gear->beacons[i].read_bytes);
         }
         return 0;
 }
@@ -200,7 +200,7 @@ static void free_gear(struct dbio_run *run, struct gear *gear)
                 run->workers[i].metrics = run->metrics[i] = NULL;
         }
         for (unsigned i = 0; gear->beacons && i < gear->placement.nworkers; i++)
-                free((void *)gear->beacons[i].ios);
+                free((void *)gear->beacons[i].read_bytes);
         free(gear->beacons);
         if (run->crew)
                 free(run->crew->pace.ports);

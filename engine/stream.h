@@ -82,12 +82,11 @@ void dbio_report_episode_begin(struct dbio_report *report, uint32_t episode, uin
 void dbio_report_episode_end(struct dbio_report *report, const struct dbio_episode *episode);
 /* name is a string constant; at most one value of a name is kept per interval (the last). */
 void dbio_report_gauge(struct dbio_report *report, const char *name, uint64_t now_ns, double value);
-/* ios of another stream done so far on all workers, reads and writes, for `paired_with`. stream is its index in the
- * phase. */
-uint64_t dbio_report_ios_of(struct dbio_report *report, unsigned stream);
+/* Bytes that another stream has read so far on all workers, for `paired_with`. stream is its index in the phase. */
+uint64_t dbio_report_read_bytes_of(struct dbio_report *report, unsigned stream);
 
 /* Where the above go: whoever drives a source (the engine, explain, a test) embeds this first in a struct of its own.
- * A slot that is NULL drops what it is told; ios_of is then 0. */
+ * A slot that is NULL drops what it is told; read_bytes_of is then 0. */
 struct dbio_report_class {
         void (*commit)(struct dbio_report *report, uint64_t arrived_ns, uint64_t submitted_ns, uint64_t durable_ns,
                        uint32_t bytes);
@@ -95,7 +94,7 @@ struct dbio_report_class {
         void (*episode_begin)(struct dbio_report *report, uint32_t episode, uint64_t begin_ns);
         void (*episode_end)(struct dbio_report *report, const struct dbio_episode *episode);
         void (*gauge)(struct dbio_report *report, const char *name, uint64_t now_ns, double value);
-        uint64_t (*ios_of)(struct dbio_report *report, unsigned stream);
+        uint64_t (*read_bytes_of)(struct dbio_report *report, unsigned stream);
 };
 struct dbio_report {
         const struct dbio_report_class *class;

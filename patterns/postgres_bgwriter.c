@@ -29,7 +29,7 @@ static const struct dbio_field fields[] = {
         {"alloc_rate", DBIO_FIELD_RATE, AT(alloc_rate), NULL, 0, 0, "buffers taken a second (buffers_alloc)",
          "judgement: no default", DBIO_FIELD_POSITIVE, NULL, NULL},
         {"paired_with", DBIO_FIELD_STREAM, AT(paired_with), NULL, 0, 0,
-         "a read stream: each of its reads takes a buffer; instead of alloc_rate", "judgement", 0, NULL, NULL},
+         "a read stream: each page that it reads takes a buffer; instead of alloc_rate", "judgement", 0, NULL, NULL},
         {"dirty_share", DBIO_FIELD_SHARE, AT(dirty), "30%", 0, 1, "share of those buffers that are dirty", "judgement",
          0, NULL, NULL},
         {0},
@@ -42,7 +42,7 @@ struct writer {
         struct dbio_rng rng;
         uint64_t next_ns;
         double smoothed, owed;
-        uint64_t ios;
+        uint64_t reads; /* pages that the paired stream has read, seen so far */
         unsigned paired;
         unsigned most, npending, out; /* out < npending: being given */
         bool flushing;
@@ -51,13 +51,18 @@ struct writer {
         uint8_t write_flags;
 };
 
+static uint64_t pages_read(const struct writer *self)
+{
+        return dbio_report_read_bytes_of(self->flow.base.report, self->paired) / self->slots.size;
+}
+
 static void begin(struct dbio_flow *flow, uint64_t begin_ns)
 {
         struct writer *self = (struct writer *)flow;
 
         self->next_ns = begin_ns + self->config->bgwriter_delay_ns;
         if (self->config->paired_with >= 0)
-                self->ios = dbio_report_ios_of(flow->base.report, self->paired);
+                self->reads = pages_read(self);
 }
 
 /* Fast attack, slow decline (BgBufferSync). */
@@ -66,10 +71,10 @@ static void round_begins(struct writer *self)
         double taken = self->config->alloc_rate * (double)self->config->bgwriter_delay_ns / 1e9, n;
 
         if (self->config->paired_with >= 0) {
-                uint64_t ios = dbio_report_ios_of(self->flow.base.report, self->paired);
+                uint64_t reads = pages_read(self);
 
-                taken = (double)(ios - self->ios);
-                self->ios = ios;
+                taken = (double)(reads - self->reads);
+                self->reads = reads;
         }
         if (taken > self->smoothed)
                 self->smoothed = taken;
@@ -178,7 +183,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
 const struct dbio_pattern dbio_postgres_bgwriter = {
         .name = "postgres.bgwriter",
         .summary = "Background writer: up to 100 random pages each 200 ms, written back 512K at a time",
-        .rev = 1,
+        .rev = 2,
         .keys = DBIO_KEYS_WRITE,
         .flags = DBIO_STREAM_REACTIVE,
         .role = "writeback",

@@ -23,7 +23,7 @@ static const struct dbio_field fields[] = {
          "Inside SQL Server: a worker examines 64 buffers; the limit of writes a judgement", 0, NULL, NULL},
         {"victim_dirty", DBIO_FIELD_SHARE, AT(victim_dirty), "30%", 0, 1,
          "share of victims that are dirty: pages written for each page read", "judgement", 0, NULL, NULL},
-        {"paired_with", DBIO_FIELD_STREAM, AT(paired_with), NULL, 0, 0, "the stream whose reads need free buffers",
+        {"paired_with", DBIO_FIELD_STREAM, AT(paired_with), NULL, 0, 0, "the stream whose pages need free buffers",
          "each physical read needs a free buffer", DBIO_FIELD_REQUIRED, NULL, NULL},
         {"max_pages_per_write", DBIO_FIELD_COUNT, AT(max_pages_per_write), "128", 1, 2048,
          "most adjacent pages in one write; 16 in 2000, 32 from 2005, 128 from 2016",
@@ -51,19 +51,24 @@ struct lazy {
         struct dbio_dirty_maker maker; /* of an own map: pages written are replaced by others that get dirty */
         struct dbio_rng rng;
         double owed;          /* pages */
-        uint64_t reads;       /* of the other stream, seen so far */
+        uint64_t reads;       /* pages that the other stream has read, seen so far */
         uint64_t look_ns, batch_ns; /* next look; when the last batch was taken */
         unsigned other;
         uint16_t target;
         uint8_t write_flags;
 };
 
+static uint64_t pages_read(const struct lazy *lazy)
+{
+        return dbio_report_read_bytes_of(lazy->flow.base.report, lazy->other) / lazy->map->page;
+}
+
 static void begin(struct dbio_flow *flow, uint64_t begin_ns)
 {
         struct lazy *lazy = (struct lazy *)flow;
 
         lazy->look_ns = lazy->batch_ns = begin_ns;
-        lazy->reads = dbio_report_ios_of(flow->base.report, lazy->other);
+        lazy->reads = pages_read(lazy);
 }
 
 static void tick(struct dbio_flow *flow, uint64_t now_ns)
@@ -73,7 +78,7 @@ static void tick(struct dbio_flow *flow, uint64_t now_ns)
 
         if (!flow->running || now_ns < lazy->look_ns)
                 return;
-        uint64_t reads = dbio_report_ios_of(flow->base.report, lazy->other) - lazy->reads;
+        uint64_t reads = pages_read(lazy) - lazy->reads;
         bool woken = now_ns - lazy->batch_ns >= c->wake_ns;
 
         if (reads && (woken || reads >= c->batch_buffers)) {
@@ -198,7 +203,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
 const struct dbio_pattern dbio_sqlserver_lazy_writer = {
         .name = "sqlserver.lazy_writer",
         .summary = "Lazy writer: dirty victims written as reads need their buffers",
-        .rev = 1,
+        .rev = 2,
         .keys = DBIO_KEYS_WRITE | DBIO_KEYS_VERSION | DBIO_KEYS_DIRTY | DBIO_KEYS_SKEW,
         .flags = DBIO_STREAM_REACTIVE,
         .role = "lazy_write",

@@ -60,7 +60,7 @@ struct drive {
         unsigned ngauges, space_gauges;
         struct dbio_episode episodes[256];
         unsigned nepisodes, nbegun;
-        uint64_t ios_of;
+        uint64_t read_bytes_of;
 };
 
 static void drive_commit(struct dbio_report *report, uint64_t arrived_ns, uint64_t submitted_ns, uint64_t durable_ns,
@@ -99,14 +99,14 @@ static void drive_gauge(struct dbio_report *report, const char *name, uint64_t n
         drive->gauges[drive->ngauges++] = (struct drive_gauge){name, now_ns, value};
 }
 
-static uint64_t drive_ios_of(struct dbio_report *report, unsigned stream)
+static uint64_t drive_read_bytes_of(struct dbio_report *report, unsigned stream)
 {
         (void)stream;
-        return ((struct drive_report *)report)->drive->ios_of;
+        return ((struct drive_report *)report)->drive->read_bytes_of;
 }
 
 static const struct dbio_report_class drive_class = {
-        drive_commit, NULL, drive_episode_begin, drive_episode_end, drive_gauge, drive_ios_of,
+        drive_commit, NULL, drive_episode_begin, drive_episode_end, drive_gauge, drive_read_bytes_of,
 };
 
 /* Adds a source (the caller frees it); returns its number in the drive. */

@@ -80,12 +80,12 @@ static void gauge(struct dbio_report *report, const char *name, uint64_t now_ns,
         d->gauges[d->ngauges++].value = value;
 }
 
-static uint64_t ios_of(struct dbio_report *report, unsigned stream)
+static uint64_t read_bytes_of(struct dbio_report *report, unsigned stream)
 {
-        return ((struct reporter *)report)->play->ios[stream];
+        return ((struct reporter *)report)->play->read_bytes[stream];
 }
 
-static const struct dbio_report_class reporters = {commit, NULL, episode_begin, episode_end, gauge, ios_of};
+static const struct dbio_report_class reporters = {commit, NULL, episode_begin, episode_end, gauge, read_bytes_of};
 
 static bool earlier(const struct flight *a, const struct flight *b)
 {
@@ -231,7 +231,7 @@ static void complete(struct machine *m, struct flight flight)
         m->outstanding[state->stream_index]--;
         m->bytes[state->stream_index] -= op->op.length;
         m->barriers[state->stream_index] -= flight.barrier;
-        m->play->ios[state->stream_index] += op->op.kind <= DBIO_WRITE;
+        m->play->read_bytes[state->stream_index] += op->op.kind == DBIO_READ ? op->op.length : 0;
         if (state->stream->depth)
                 state->slots[flight.slot] = m->now + state->stream->think_ns;
         if (state->source->class->done)
@@ -280,7 +280,7 @@ static void set_up(struct machine *m)
         m->outstanding = calloc(d->nstreams, sizeof *m->outstanding);
         m->barriers = calloc(d->nstreams, sizeof *m->barriers);
         m->bytes = calloc(d->nstreams, sizeof *m->bytes);
-        d->ios = calloc(d->nstreams, sizeof *d->ios);
+        d->read_bytes = calloc(d->nstreams, sizeof *d->read_bytes);
         d->begun = calloc(d->nstreams, sizeof *d->begun);
         struct source_state *state = m->states;
         for (unsigned i = 0; i < d->nstreams; i++)
@@ -343,6 +343,6 @@ void play_release(struct play *d)
         free(d->episode_stream);
         free(d->begun);
         free(d->commits);
-        free(d->ios);
+        free(d->read_bytes);
         d->ops = NULL;
 }

@@ -38,7 +38,7 @@ struct play {
         struct play_commit *commits;
         uint64_t ncommits;
         uint64_t end_ns;
-        uint64_t *ios;       /* by stream */
+        uint64_t *read_bytes; /* by stream */
         struct {
                 const char *name;
                 uint64_t t_ns;

@@ -88,12 +88,12 @@ static void add_up(void *user, const struct dbio_record *record)
 static struct dbio_stream streams[2];
 static struct dbio_phase phase = {.nstreams = 2, .streams = streams};
 static struct dbio_beacon beacons[2];
-static _Atomic uint64_t ios[2][8];
+static _Atomic uint64_t read_bytes[2][8];
 
 static struct dbio_metrics *make(size_t ring_bytes)
 {
-        beacons[0].ios = ios[0];
-        beacons[1].ios = ios[1];
+        beacons[0].read_bytes = read_bytes[0];
+        beacons[1].read_bytes = read_bytes[1];
         streams[1].flags = DBIO_STREAM_EPISODES;
         return dbio_metrics_new(&(struct dbio_metrics_config){
                 .phase = &phase, .beacons = beacons, .nworkers = 2, .worker = 0, .interval_ns = SECOND,
@@ -138,7 +138,7 @@ START_TEST(sums_over_the_series_are_the_totals)
         ck_assert_uint_eq(sums.last_t_ns, t - t % SECOND);
         ck_assert_uint_eq(dbio_metrics_lag(metrics)->count, 100000);
         ck_assert_uint_eq(dbio_metrics_late(metrics), 0);
-        ck_assert_uint_eq(dbio_report_ios_of(dbio_metrics_report(metrics, 1), 0), 100000);
+        ck_assert_uint_eq(dbio_report_read_bytes_of(dbio_metrics_report(metrics, 1), 0), 100000ull * 8192);
         dbio_metrics_free(metrics);
 }
 END_TEST
