@@ -98,7 +98,9 @@ struct cleaner {
         uint64_t victim, run_at, run_end;
         uint64_t taken;                  /* pages taken off the flush list */
         uint64_t seen_taken;             /* of them, those that the loop knows of */
-        uint64_t paused_ns, taken_in_ns; /* time that dirtying stood still for a full redo log */
+        uint64_t start_ns, taken_in_ns;
+        double dirtied_ns;  /* time whose changes have been made: behind where a full redo log holds them up */
+        uint64_t logged;    /* position of the redo log at taken_in_ns */
         bool held;
         bool round;     /* a batch is going on */
         unsigned quota; /* pages of it still to be taken */
@@ -282,17 +284,37 @@ static bool flush_run(struct cleaner *self, uint64_t now_ns)
 
 /* ----- the loop ----- */
 
+/* While the redo log is full, pages get dirty with the changes that it takes in: up to the arrival of the first commit
+ * that waits, which comes to pass later; of sessions, which wait instead, by the log's growth. */
+static double dirtied_until(const struct cleaner *self, uint64_t now_ns)
+{
+        const struct dbio_log *log = self->redo ? self->redo->log : NULL;
+        double step = (double)(now_ns - self->taken_in_ns);
+
+        if (log && log->next_ns != UINT64_MAX) {
+                double arrival = (double)(log->next_ns + log->start_ns) - (double)self->start_ns;
+
+                return self->held ? fmin(arrival, (double)now_ns) : (double)now_ns;
+        }
+        if (self->held && self->logged)
+                step = fmin(step, (double)(log->position.appended - self->logged) * self->dirtied_ns / (double)self->logged);
+        return self->dirtied_ns + step;
+}
+
 /* What has got dirty by the last multiple of TAKE_IN_NS: a grid, so that it does not depend on when fill is called. */
 static void take_in(struct cleaner *self, uint64_t now_ns)
 {
         now_ns = now_ns / TAKE_IN_NS * TAKE_IN_NS;
         if (now_ns > self->taken_in_ns) {
-                if (self->held)
-                        self->paused_ns += now_ns - self->taken_in_ns;
-                self->held = self->redo && self->redo->position->appended >= self->redo->log->hold;
+                bool held = self->redo && self->redo->position->appended >= self->redo->log->hold;
+
+                self->held |= held;
+                self->dirtied_ns = fmax(self->dirtied_ns, dirtied_until(self, now_ns));
+                self->held = held;
+                self->logged = self->redo ? self->redo->position->appended : 0;
                 self->taken_in_ns = now_ns;
         }
-        if (!dbio_dirty_maker_advance(&self->maker, now_ns - self->paused_ns, SLICE))
+        if (!dbio_dirty_maker_advance(&self->maker, (uint64_t)self->dirtied_ns, SLICE))
                 self->more = true;
 }
 
@@ -498,6 +520,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         area = (uint64_t)self->pool_pages / 16;
         self->area = area < 1 ? 1 : area > 64 ? 64 : (unsigned)area;
         self->next_tick_ns = SECOND_NS;
+        self->start_ns = keys->start_ns;
         out->threads = 1;
         out->load = config->dirty_rate;
         if (env->duration_ns == UINT64_MAX)
@@ -508,7 +531,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
 const struct dbio_pattern dbio_innodb_page_cleaner = {
         .name = "innodb.page_cleaner",
         .summary = "Page cleaner: adaptive flushing once a second, neighbours, doublewrite",
-        .rev = 1,
+        .rev = 2,
         .keys = DBIO_KEYS_WRITE | DBIO_KEYS_VERSION | DBIO_KEYS_DIRTY | DBIO_KEYS_SKEW,
         .flags = DBIO_STREAM_REACTIVE,
         .role = "page_flush",

@@ -444,6 +444,56 @@ START_TEST(cliff_stops_commits)
 }
 END_TEST
 
+/* The least age of the oldest dirty page after 40 of 60 s, and the pages flushed in all for each commit. */
+static double cliff(const char *redo, double *pages)
+{
+        uint64_t latency[3] = {MS, 2 * MS, 0};
+        struct dbio_stream_keys keys = one_keys(dbio_pattern_find("innodb.redo_log"), 1);
+        struct one one;
+        struct drive *drive;
+        double age = INFINITY;
+
+        one_init(&one, 4ull << 30, 512, 16384);
+        keys.version = 800;
+        one_must(&one, "innodb.redo_log", &keys, redo, UINT64_MAX);
+        keys.target = 0;
+        keys.dirty.map = DBIO_DIRTY_PAGES;
+        one_must(&one, "innodb.page_cleaner", &keys, "{dirty_rate: 5000/s, redo: s0}",
+                 UINT64_MAX);
+        drive = drive_one(&one, latency);
+        drive_run(drive, 60 * SECOND, 2000000);
+        for (unsigned i = 0; i < drive->ngauges; i++)
+                if (!strcmp(drive->gauges[i].name, "checkpoint_age") && drive->gauges[i].now_ns > 40 * SECOND)
+                        age = fmin(age, drive->gauges[i].value);
+        *pages = 0;
+        for (unsigned i = 0; i < drive->nops; i++)
+                *pages += drive->ops[i].op.role == DBIO_ROLE_PAGE_FLUSH && drive->ops[i].op.kind == DBIO_WRITE &&
+                          drive->ops[i].submitted_ns > 40 * SECOND;
+        unsigned commits = 0;
+        for (unsigned i = 0; i < drive->ncommits; i++)
+                commits += drive->commits[i].durable_ns > 40 * SECOND;
+        *pages /= commits;
+        drive_free(drive);
+        one_release(&one, false);
+        return age;
+}
+
+/* Under the cliff the oldest page's age stays at its limit: pages get dirty with the changes that the log takes in, so
+ * that each flushed page makes room for as much log as came with it. 5000 changes and 1000 commits a second are 5 to a
+ * commit. 80.8 MB of log are 7,830 commits of 10,000 bytes and headers, their 39,000 changes lie on
+ * 262,144 (1 - exp(-39,000 / 262,144)) = 36,200 pages, so that 86 % of the changes find a clean page: 4.3 pages a
+ * commit. Sessions with 100 ms between commits make 1000 a second less what they wait for their flushes. */
+START_TEST(cliff_holds_pages_and_log_together)
+{
+        double sync = dbio_redo_limits(800, 96u << 20, 16384).sync, pages;
+
+        ck_assert_double_ge(cliff("{commit_rate: 1000/s, bytes_per_commit: 10000}", &pages), sync);
+        ck_assert_double_eq_tol(pages, 4.3, 0.15);
+        ck_assert_double_ge(cliff("{sessions: 100, think: 100ms, bytes_per_commit: 10000}", &pages), sync);
+        ck_assert_double_eq_tol(pages, 4.3, 0.4);
+}
+END_TEST
+
 TEST_MAIN("innodb_flush", adaptive_flushing_has_the_golden_vectors, adaptive_flushing_adds_up, doublewrite_sequences,
           doublewrite_doubles_the_bytes, neighbours_go_along, cleaner_keeps_up, furious_flushing_does_not_sleep,
-          cliff_stops_commits)
+          cliff_stops_commits, cliff_holds_pages_and_log_together)
