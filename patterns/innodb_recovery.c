@@ -36,7 +36,8 @@ struct recovery {
         struct dbio_flow flow;
         struct dbio_space space, log_space;
         struct dbio_rng rng;
-        uint64_t page, windows, log_at, log_left, pages_left, window;
+        struct dbio_scatter order; /* of the windows: each comes once */
+        uint64_t page, windows, turn, log_at, log_left, pages_left, window;
         uint32_t bits;
         double density;
         uint16_t target, log;
@@ -74,7 +75,7 @@ static enum dbio_flow_step next(struct dbio_flow *flow, uint64_t now_ns, struct 
         if (!self->pages_left && !self->bits)
                 return DBIO_FLOW_END;
         if (!self->bits) {
-                self->window = dbio_rng_below(&self->rng, self->windows);
+                self->window = dbio_scatter_at(&self->order, self->turn++ % self->windows);
                 for (unsigned i = 0; i < WINDOW; i++)
                         if (dbio_rng_unit(&self->rng) < self->density)
                                 self->bits |= 1u << i;
@@ -117,11 +118,15 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         self->density = config->density;
         self->pages_left = config->pages != DBIO_UNSET ? config->pages : config->log_bytes / 2048;
         most = (uint64_t)((double)(self->windows * WINDOW) * config->density);
-        if (config->pages == DBIO_UNSET && self->pages_left > most)
+        if (config->pages != DBIO_UNSET && self->pages_left > most)
+                return dbio_err_set(err, DBIO_USAGE, "pages: the region's windows of 32 hold %llu at this density",
+                                    (unsigned long long)most);
+        if (self->pages_left > most)
                 self->pages_left = most;
         self->target = (uint16_t)keys->target;
         self->log = (uint16_t)config->log;
         dbio_rng_init(&self->rng, dbio_pattern_seed(env, DBIO_RNG_PLACE));
+        dbio_scatter_init(&self->order, self->windows, dbio_pattern_seed(env, DBIO_RNG_DIRTY));
         self->log_at = self->log_space.from + dbio_rng_below(&self->rng, (self->log_space.to - self->log_space.from) /
                                                                                  (SCAN_PAGES * config->page)) *
                                                       SCAN_PAGES * config->page;
@@ -141,7 +146,7 @@ static bool ends(const struct dbio_stream_keys *keys, const void *config)
 const struct dbio_pattern dbio_innodb_recovery = {
         .name = "innodb.recovery",
         .summary = "Crash recovery: redo scan in 64K reads, then the changed pages in windows of 32",
-        .rev = 1,
+        .rev = 2,
         .keys = DBIO_KEYS_VERSION,
         .flags = DBIO_STREAM_REACTIVE | DBIO_STREAM_EPISODES,
         .role = "recovery",
