@@ -1,7 +1,9 @@
 #include "patterns/build.h"
-#include "engine/near.h"
 
+#include <inttypes.h>
 #include <string.h>
+
+#include "engine/near.h"
 
 #define TARGETS_MAX 1024
 #define FIGURES_MAX 1000
@@ -62,6 +64,28 @@ static int collect_names(struct dbio_build *build, const struct dbio_node *map, 
         return 0;
 }
 
+enum { SECTOR = 512, CLUSTER = 4096 /* where a layout names none */ };
+
+static int check_layout(const struct dbio_node *node, const struct dbio_layout_keys *keys, struct dbio_err *err)
+{
+        uint64_t cluster = keys->cluster == DBIO_UNSET ? CLUSTER : keys->cluster;
+
+        if (keys->grow != DBIO_UNSET && keys->aged != DBIO_UNSET)
+                return dbio_node_error(dbio_node_get(node, "aged"), err, "grow and aged exclude each other: leave one");
+        if (keys->interleave && keys->grow == DBIO_UNSET)
+                return dbio_node_error(dbio_node_get(node, "interleave"), err,
+                                       "interleave is how files grow: say in steps of what size by grow");
+        if (keys->aged != DBIO_UNSET && keys->aged < cluster)
+                return dbio_node_error(dbio_node_get(node, "aged"), err,
+                                       "an extent holds at least one cluster, of %" PRIu64 " bytes here", cluster);
+        if (cluster % SECTOR)
+                return dbio_node_error(dbio_node_get(node, "cluster"), err, "a cluster is a multiple of 512 bytes");
+        if (keys->partition_offset % SECTOR)
+                return dbio_node_error(dbio_node_get(node, "partition_offset"), err,
+                                       "a partition begins at a multiple of 512 bytes");
+        return 0;
+}
+
 static int build_layout(const struct dbio_node *node, struct dbio_layout_keys *keys, struct dbio_layout *out,
                         struct dbio_err *err)
 {
@@ -71,10 +95,8 @@ static int build_layout(const struct dbio_node *node, struct dbio_layout_keys *k
                 return 0;
         if (node->type != DBIO_NODE_MAP || !node->n)
                 return dbio_node_error(node, err, "no layout: write contiguous or {cluster: 4K, grow: 1MiB}");
-        if (dbio_fields_parse(dbio_layout_fields, node, NULL, keys, err))
+        if (dbio_fields_parse(dbio_layout_fields, node, NULL, keys, err) || check_layout(node, keys, err))
                 return -1;
-        if (keys->grow != DBIO_UNSET && keys->aged != DBIO_UNSET)
-                return dbio_node_error(dbio_node_get(node, "aged"), err, "grow and aged exclude each other: leave one");
         *out = (struct dbio_layout){
                 .cluster = keys->cluster == DBIO_UNSET ? 0 : (uint32_t)keys->cluster,
                 .grow = keys->grow == DBIO_UNSET ? 0 : keys->grow,
