@@ -107,5 +107,6 @@ void dbio_binding_release(struct dbio_binding *binding)
         free(binding->offsets);
         free(binding->profile);
         free(binding->share);
+        free(binding->file);
         memset(binding, 0, sizeof *binding);
 }

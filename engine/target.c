@@ -314,8 +314,12 @@ static int check_bindings(const struct dbio_target_spec *specs, unsigned nspecs,
                         for (s = 0; s < nspecs; s++)
                                 snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", s ? ", " : "",
                                          specs[s].name);
-                        return dbio_err_set(err, DBIO_USAGE, "--target %s=%s: the workload has no target of that name; it "
-                                                             "has %s", bindings[i].target, bindings[i].text, names);
+                        if (!bindings[i].file)
+                                return dbio_err_set(err, DBIO_USAGE, "--target %s=%s: the workload has no target of that "
+                                                                     "name; it has %s", bindings[i].target,
+                                                    bindings[i].text, names);
+                        dbio_err_set(err, DBIO_USAGE, "the workload has no target %s; it has %s", bindings[i].target, names);
+                        return dbio_err_locate(err, bindings[i].file, bindings[i].line, bindings[i].column);
                 }
                 if (find_binding(bindings[i].target, bindings, i))
                         return dbio_err_set(err, DBIO_USAGE, "target %s is bound twice: one binding, its paths joined by "

@@ -21,6 +21,8 @@ struct dbio_binding {
         uint64_t *offsets;     /* bytes, 0 where none was given */
         bool simulated;
         char *profile, *share; /* sim only; share NULL without #NAME */
+        char *file;            /* it stands in, at line and column; NULL = on the command line */
+        unsigned line, column;
 };
 
 /* Parses `NAME=BINDING`; offsets take the units of engine/units.h. DBIO_USAGE. */

@@ -7,6 +7,7 @@
 
 #define TARGETS_MAX 1024
 #define FIGURES_MAX 1000
+#define FILE_MIN    ((uint64_t)1 << 20) /* bytes; engine/target.h: files are whole MiB */
 
 static int need_map(const struct dbio_node *node, const char *what, unsigned most, struct dbio_err *err)
 {
@@ -127,6 +128,9 @@ static int build_target(struct dbio_build *build, unsigned i, struct dbio_err *e
         }
         out->page = (unsigned)keys->page;
         out->nfiles = keys->files == DBIO_UNSET ? 0 : (unsigned)keys->files;
+        if (out->unit == DBIO_SIZE_BYTES && out->size_bytes / (out->nfiles ? out->nfiles : 1) < FILE_MIN)
+                return dbio_node_error(dbio_node_get(node, "size"), err, "a file of a target is at least 1 MiB, as its size is "
+                                                                        "rounded down to MiB");
         out->precondition = (struct dbio_precondition){.fill = (unsigned)keys->precondition.fill,
                                                        .overwrite = (unsigned)keys->precondition.overwrite,
                                                        .until_steady = keys->precondition.until == 0};

@@ -50,8 +50,11 @@ int dbio_sim_set_load(struct dbio_sim_set *set, const struct dbio_binding *bindi
                         goto fail;
                 if (same)
                         continue;
-                if (dbio_profile_load(bindings[i].profile, &set->profiles[set->nprofiles], err))
+                if (dbio_profile_load(bindings[i].profile, &set->profiles[set->nprofiles], err)) {
+                        if (err && !err->file[0] && bindings[i].file)
+                                dbio_err_locate(err, bindings[i].file, bindings[i].line, bindings[i].column);
                         goto fail;
+                }
                 set->spec.devices[set->nprofiles] = (struct dbio_sim_device){
                         bindings[i].share ? bindings[i].share : bindings[i].target, set->profiles[set->nprofiles]};
                 set->device_of[i] = set->nprofiles;

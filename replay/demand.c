@@ -239,10 +239,14 @@ static int read_bind_file(const char *path, struct dbio_binding **bindings, unsi
                 snprintf(text, sizeof text, "%s=%s", doc.root->keys[i]->text, doc.root->items[i]->text);
                 *bindings = realloc(*bindings, (*n + 1) * sizeof **bindings);
                 code = dbio_binding_parse(&(*bindings)[*n], text, err);
-                if (code)
+                if (code) {
                         dbio_err_locate(err, path, doc.root->items[i]->line, doc.root->items[i]->column);
-                else
+                } else {
+                        (*bindings)[*n].file = strdup(path);
+                        (*bindings)[*n].line = doc.root->keys[i]->line;
+                        (*bindings)[*n].column = doc.root->keys[i]->column;
                         ++*n;
+                }
         }
         dbio_doc_release(&doc);
         return code;
