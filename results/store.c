@@ -133,17 +133,12 @@ static int fill_names(struct dbio_store *store, struct dbio_err *err)
 static int migrate(struct dbio_store *store, struct dbio_err *err)
 {
         char pragma[96];
-        int version, objects;
+        int version;
 
         if (dbio_db_begin(store, err))
                 return -1;
-        if (pragma_int(store, "PRAGMA user_version", &version, err) ||
-            pragma_int(store, "SELECT count(*) FROM sqlite_master", &objects, err))
+        if (pragma_int(store, "PRAGMA user_version", &version, err))
                 goto fail;
-        if (version == 0 && objects > 0) {
-                dbio_err_set(err, DBIO_USAGE, "%s is a database, but not one of dbio's results", store->path);
-                goto fail;
-        }
         for (; version < dbio_schema_version; version++)
                 if (dbio_db_exec(store, dbio_schema_scripts[version], err))
                         goto fail;
@@ -156,6 +151,21 @@ static int migrate(struct dbio_store *store, struct dbio_err *err)
 fail:
         dbio_db_rollback(store);
         return -1;
+}
+
+/* Asked before anything is changed: WAL would change the file of another program's database. */
+static int check_owner(struct dbio_store *store, struct dbio_err *err)
+{
+        int version, application, objects;
+
+        /* In this order: another process may make the tables, and with them both numbers, in between. */
+        if (pragma_int(store, "SELECT count(*) FROM sqlite_master", &objects, err) ||
+            pragma_int(store, "PRAGMA user_version", &version, err) ||
+            pragma_int(store, "PRAGMA application_id", &application, err))
+                return -1;
+        if (version ? application == DBIO_APPLICATION_ID : objects == 0)
+                return 0;
+        return dbio_err_set(err, DBIO_USAGE, "%s is a database, but not one of dbio's results", store->path);
 }
 
 /* Changing to WAL does not wait for others by itself. auto_vacuum is of no effect once the file has its first page; rm
@@ -176,13 +186,10 @@ static int use_wal(struct dbio_store *store, struct dbio_err *err)
 
 static int check_version(struct dbio_store *store, bool writable, struct dbio_err *err)
 {
-        int version, application, names;
+        int version, names;
 
-        if (pragma_int(store, "PRAGMA user_version", &version, err) ||
-            pragma_int(store, "PRAGMA application_id", &application, err))
+        if (pragma_int(store, "PRAGMA user_version", &version, err))
                 return -1;
-        if (version && application != DBIO_APPLICATION_ID)
-                return dbio_err_set(err, DBIO_USAGE, "%s is a database, but not one of dbio's results", store->path);
         if (version > dbio_schema_version)
                 return dbio_err_set(err, DBIO_USAGE, "%s was written by a newer dbio (version %d of the tables, this one "
                                     "knows %d)", store->path, version, dbio_schema_version);
@@ -257,7 +264,7 @@ int dbio_store_open(struct dbio_store **out, const char *path, enum dbio_store_m
         }
         if (open_handle(store, mode, &writable, err) || dbio_db_exec(store, "PRAGMA foreign_keys = ON", err))
                 goto fail;
-        if (writable && mode == DBIO_STORE_CREATE && use_wal(store, err))
+        if (check_owner(store, err) || (writable && mode == DBIO_STORE_CREATE && use_wal(store, err)))
                 goto fail;
         if (check_version(store, writable, err) || (writable && mark_interrupted(store, err)))
                 goto fail;

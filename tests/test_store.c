@@ -373,6 +373,30 @@ START_TEST(other_files_are_refused)
 }
 END_TEST
 
+/* Bytes 18 and 19 of a database are 2 in WAL mode, else 1 (sqlite.org/fileformat2.html, 1.3.3). */
+START_TEST(another_programs_database_is_not_touched)
+{
+        struct dbio_store *store = NULL;
+        struct dbio_err err = {0};
+        char path[] = "/tmp/dbio-others.XXXXXX", command[128], header[20];
+        int fd = mkstemp(path);
+
+        ck_assert_int_ge(fd, 0);
+        snprintf(command, sizeof command, "sqlite3 %s 'CREATE TABLE t (a)'", path);
+        if (system(command) != 0) {
+                unlink(path);
+                skip_test("no sqlite3 here");
+        }
+        ck_assert_int_eq(dbio_store_open(&store, path, DBIO_STORE_CREATE, &err), -1);
+        ck_assert_int_eq(err.code, DBIO_USAGE);
+        ck_assert_int_eq(pread(fd, header, sizeof header, 0), sizeof header);
+        ck_assert_int_eq(header[18], 1);
+        ck_assert_int_eq(header[19], 1);
+        close(fd);
+        unlink(path);
+}
+END_TEST
+
 START_TEST(histograms_come_back)
 {
         struct dbio_hist *a = calloc(1, sizeof *a), *b = calloc(1, sizeof *b);
@@ -398,4 +422,5 @@ END_TEST
 TEST_MAIN("store", views_are_as_the_contract_has_them, totals_are_the_sums_of_intervals, percentiles_are_null_without_ops,
           unrecorded_phases_count_in_the_run, due_adds_up_over_rows, late_records_are_kept,
           episodes_limits_and_gauges_are_kept, kill_leaves_figures, two_writers_share_a_database,
-          foreign_io_is_what_the_kernel_counts_beyond_ours, other_files_are_refused, histograms_come_back)
+          foreign_io_is_what_the_kernel_counts_beyond_ours, other_files_are_refused,
+          another_programs_database_is_not_touched, histograms_come_back)
