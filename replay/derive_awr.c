@@ -164,7 +164,7 @@ static void take_commits(struct awr *awr, const char *text, unsigned line)
 
         if (strncmp(text, "user commits ", 13) || strlen(text) >= sizeof copy)
                 return;
-        strcpy(copy, text + 13);
+        snprintf(copy, sizeof copy, "%s", text + 13);
         if (dbio_derive_words(copy, words, 8) >= 2 && !isnan(grouped(words[1]))) {
                 awr->commits_s = grouped(words[1]);
                 awr->commits_line = line;
