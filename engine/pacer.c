@@ -100,37 +100,34 @@ void dbio_lane_drop(struct dbio_pacer *p, struct dbio_lane *lane, struct dbio_sl
 
 /* --- letting ops go ----------------------------------------------------------------------------------------------- */
 
-/* Takes room for ns of a cap's time; else tells when there will be some. */
-static bool take_cap(_Atomic uint64_t *cap, uint64_t now_ns, uint64_t ns, uint64_t *when)
+/* Takes the next ns of a cap's time and tells when they begin: who asked first goes first, whichever lane or worker. */
+static uint64_t take_cap(_Atomic uint64_t *cap, uint64_t now_ns, uint64_t ns)
 {
-        uint64_t next = atomic_load_explicit(cap, memory_order_relaxed), base;
+        uint64_t next = atomic_load_explicit(cap, memory_order_relaxed), begin;
 
+        if (!ns)
+                return now_ns;
         do {
-                if (next > now_ns) {
-                        *when = next;
-                        return false;
-                }
-                base = now_ns - next > BURST_NS ? now_ns - BURST_NS : next;
-        } while (!atomic_compare_exchange_weak_explicit(cap, &next, base + ns, memory_order_relaxed,
+                begin = next + BURST_NS < now_ns ? now_ns - BURST_NS : next;
+        } while (!atomic_compare_exchange_weak_explicit(cap, &next, begin + ns, memory_order_relaxed,
                                                         memory_order_relaxed));
-        return true;
+        return begin;
 }
 
-static bool caps_allow(struct dbio_pacer *p, struct dbio_lane *lane, const struct dbio_slot *slot)
+static bool caps_allow(struct dbio_pacer *p, struct dbio_lane *lane, struct dbio_slot *slot)
 {
-        uint64_t when, ns_op = (uint64_t)p->ns_per_op, ns_bytes = (uint64_t)(p->ns_per_byte * slot->op.length);
         struct dbio_pace *pace = p->config.pace;
 
-        if (ns_op && !take_cap(&pace->iops_ns, p->now_ns, ns_op, &when)) {
-                dbio_lane_schedule(p, lane, when);
-                return false;
+        if (slot->cap_ns == UINT64_MAX) {
+                uint64_t op = take_cap(&pace->iops_ns, p->now_ns, (uint64_t)p->ns_per_op);
+                uint64_t bytes = take_cap(&pace->bytes_ns, p->now_ns, (uint64_t)(p->ns_per_byte * slot->op.length));
+
+                slot->cap_ns = op > bytes ? op : bytes;
         }
-        if (ns_bytes && !take_cap(&pace->bytes_ns, p->now_ns, ns_bytes, &when)) {
-                atomic_fetch_sub_explicit(&pace->iops_ns, ns_op, memory_order_relaxed);
-                dbio_lane_schedule(p, lane, when);
-                return false;
-        }
-        return true;
+        if (slot->cap_ns <= p->now_ns)
+                return true;
+        dbio_lane_schedule(p, lane, slot->cap_ns);
+        return false;
 }
 
 static bool log_allows(struct dbio_pacer *p, struct dbio_lane *lane, const struct dbio_slot *slot)
@@ -151,7 +148,7 @@ static bool log_allows(struct dbio_pacer *p, struct dbio_lane *lane, const struc
         return false;
 }
 
-static bool may_go(struct dbio_pacer *p, struct dbio_lane *lane, const struct dbio_slot *slot)
+static bool may_go(struct dbio_pacer *p, struct dbio_lane *lane, struct dbio_slot *slot)
 {
         if (lane->barrier || (slot->op.flags & DBIO_OP_BARRIER && lane->let_go))
                 return false;
@@ -220,6 +217,7 @@ static void form(struct dbio_pacer *p, struct dbio_lane *lane, struct dbio_slot 
         slot->seq = lane->seq++;
         slot->hba_wait_ns = 0;
         slot->hba_waited = false;
+        slot->cap_ns = UINT64_MAX;
         slot->result = 0;
         slot->lane = (uint32_t)(lane - p->lanes);
         slot->stream = lane->stream_index;

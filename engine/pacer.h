@@ -32,6 +32,7 @@ struct dbio_slot {
         struct dbio_op op;
         uint64_t intended_ns, ready_ns, submitted_ns; /* submitted is set by the worker */
         uint64_t queued_ns;      /* when all but the HBA let it go */
+        uint64_t cap_ns;         /* from when the caps allow it; UINT64_MAX = not asked yet */
         uint64_t after;          /* log position that must be durable */
         uint64_t seq;            /* of its source, from 0 */
         uint64_t hba_wait_ns;

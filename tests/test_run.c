@@ -313,6 +313,26 @@ START_TEST(caps_hold)
 }
 END_TEST
 
+/* Who waits under a cap is served in the order of asking: each thread gets the same. */
+START_TEST(caps_are_shared)
+{
+        struct kit *kit = new_kit(MS);
+
+        kit_add(kit, "deep", (struct kit_source){.nr = ENDLESS})->depth = 32;
+        kit_add(kit, "shallow", (struct kit_source){.nr = ENDLESS})->depth = 2;
+        kit_add(kit, "timed", (struct kit_source){.nr = ENDLESS, .gap_ns = 100 * MS});
+        kit->phase.duration_ns = 4 * SECOND;
+        kit->options.max_iops = 500;
+        ck_assert_int_eq(kit_run(kit), 0);
+        ck_assert_uint_eq(kit->figures[2].ios, 40); /* asks for less than its share */
+        ck_assert_uint_ge(kit->figures[0].ios, 975);
+        ck_assert_uint_le(kit->figures[0].ios, 985);
+        ck_assert_uint_ge(kit->figures[1].ios, 975);
+        ck_assert_uint_le(kit->figures[1].ios, 985);
+        kit_release(kit);
+}
+END_TEST
+
 START_TEST(errors_are_counted_apart)
 {
         struct kit *kit = new_kit(5 * MS);
@@ -482,7 +502,7 @@ TEST_MAIN("run", closed_loop_keeps_its_depth, open_loop_goes_when_due, overload_
           think_time_is_kept, hba_what_if, hba_splits_and_ports, hba_splits_at_sectors,
           touching_ops_never_share_a_call,
           barriers_hold_both_ways, phase_ops_end_it_exactly, endless_streams_stop_with_the_last_finite_one,
-          streams_start_and_stop, time_can_be_scaled, caps_hold, errors_are_counted_apart,
+          streams_start_and_stop, time_can_be_scaled, caps_hold, caps_are_shared, errors_are_counted_apart,
           too_many_errors_stop_the_run, an_op_that_never_comes_back_ends_the_run, a_broken_backend_keeps_the_figures,
           a_full_backend_is_waited_for, a_stop_from_outside_drains, thirty_days_at_200_000_a_second,
           workers_share_a_phase_on_the_real_clock, workers_never_pass_the_adapter)
