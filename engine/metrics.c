@@ -16,7 +16,7 @@ struct packed {
         enum dbio_record_type type;
         uint32_t stream, mask, depth_peak;
         uint8_t kind, role;
-        uint64_t t_ns, ios, bytes, errors, unissued, failed_ns, splits, hba_waits, hba_wait_ns;
+        uint64_t t_ns, ios, bytes, errors, unissued, failed_ns, failed_bytes, splits, hba_waits, hba_wait_ns;
 };
 
 /* A histogram there: this, then for each bucket from low to high its count as a varint; a 0 is followed by the number
@@ -245,12 +245,14 @@ void dbio_metrics_op(struct dbio_metrics *metrics, struct dbio_figures *figures,
         count_read(metrics, figures, stamps->length);
 }
 
-void dbio_metrics_error(struct dbio_metrics *metrics, struct dbio_figures *figures, uint64_t in_flight_ns)
+void dbio_metrics_error(struct dbio_metrics *metrics, struct dbio_figures *figures, uint64_t in_flight_ns,
+                        uint32_t length)
 {
         dbio_figures_touch(metrics, figures);
         figures->inflight--;
         figures->errors++;
         figures->failed_ns += in_flight_ns;
+        figures->failed_bytes += length;
 }
 
 static void *reserve(struct dbio_metrics *metrics, size_t size, size_t keep)
@@ -270,8 +272,9 @@ static bool write_figures(struct dbio_metrics *metrics, struct dbio_figures *fig
                 .type = DBIO_RECORD_INTERVAL, .stream = figures->stream, .mask = figures->mask,
                 .depth_peak = figures->depth_peak, .kind = figures->kind, .role = figures->role,
                 .t_ns = metrics->interval_start_ns, .ios = figures->service.count, .bytes = figures->bytes,
-                .errors = figures->errors, .unissued = figures->unissued, .failed_ns = figures->failed_ns, .splits = figures->splits,
-                .hba_waits = figures->hba_waits, .hba_wait_ns = figures->hba_wait_ns,
+                .errors = figures->errors, .unissued = figures->unissued, .failed_ns = figures->failed_ns,
+                .failed_bytes = figures->failed_bytes, .splits = figures->splits, .hba_waits = figures->hba_waits,
+                .hba_wait_ns = figures->hba_wait_ns,
         };
         unsigned char *start = reserve(metrics, sizeof head + packed_bound(&figures->service) +
                                        packed_bound(&figures->response) + packed_bound(&figures->wait) +
@@ -295,7 +298,8 @@ static void reset_figures(struct dbio_metrics *metrics, struct dbio_figures *fig
         dbio_hist_merge(&metrics->lag, &figures->lag);
         figures->active = false;
         figures->depth_peak = figures->inflight;
-        figures->bytes = figures->errors = figures->unissued = figures->failed_ns = 0;
+        figures->bytes = figures->errors = figures->unissued = figures->failed_ns =
+                figures->failed_bytes = 0;
         figures->splits = figures->hba_waits = figures->hba_wait_ns = 0;
         dbio_hist_reset(&figures->service);
         dbio_hist_reset(&figures->response);
@@ -428,6 +432,7 @@ static void take_interval(struct dbio_metrics *metrics, const unsigned char *at,
         record.interval.errors = head.errors;
         record.interval.unissued = head.unissued;
         record.interval.failed_ns = head.failed_ns;
+        record.interval.failed_bytes = head.failed_bytes;
         record.interval.splits = head.splits;
         record.interval.hba_waits = head.hba_waits;
         record.interval.hba_wait_ns = head.hba_wait_ns;

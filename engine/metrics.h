@@ -33,6 +33,7 @@ struct dbio_record {
                         uint64_t ios, bytes, errors;
                         uint64_t unissued;     /* commits: due in an open loop and never flushed */
                         uint64_t failed_ns;    /* that failed ops were in flight */
+                        uint64_t failed_bytes; /* that they asked for */
                         uint64_t splits;       /* commands beyond the first of each op */
                         uint64_t hba_waits, hba_wait_ns;
                         uint32_t depth_peak;   /* most in flight on this worker */
@@ -103,8 +104,9 @@ struct dbio_stamps {
 
 void dbio_metrics_submitted(struct dbio_figures *figures); /* in flight + 1; an op, at its first command */
 void dbio_metrics_op(struct dbio_metrics *metrics, struct dbio_figures *figures, const struct dbio_stamps *stamps);
-/* An op that failed after in_flight_ns. */
-void dbio_metrics_error(struct dbio_metrics *metrics, struct dbio_figures *figures, uint64_t in_flight_ns);
+/* An op of length bytes that failed after in_flight_ns. */
+void dbio_metrics_error(struct dbio_metrics *metrics, struct dbio_figures *figures, uint64_t in_flight_ns,
+                        uint32_t length);
 
 /* Closes the intervals that have passed at now_ns, and records of other masks; to be called before the ops that
  * completed at now_ns are added. True when an interval was closed. */

@@ -14,7 +14,7 @@ struct dbio_figures {
         uint8_t kind, role;
         bool active; /* has something in the running interval */
         uint32_t inflight, depth_peak;
-        uint64_t bytes, errors, unissued, failed_ns, splits, hba_waits, hba_wait_ns;
+        uint64_t bytes, errors, unissued, failed_ns, failed_bytes, splits, hba_waits, hba_wait_ns;
         struct dbio_hist service, response, wait, lag;
 };
 

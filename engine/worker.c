@@ -315,7 +315,7 @@ static void finish_op(struct dbio_worker *w, struct dbio_slot *slot)
                 end_verified(w, slot);
         w->last_ns = w->now_ns;
         if (__builtin_expect(slot->result < 0, 0)) {
-                dbio_metrics_error(w->metrics, slot->figures, w->now_ns - slot->submitted_ns);
+                dbio_metrics_error(w->metrics, slot->figures, w->now_ns - slot->submitted_ns, slot->op.length);
                 note_error(w, slot, is_short);
         } else {
                 struct dbio_stamps stamps = {

@@ -157,7 +157,9 @@ static void take_interval(struct dbio_recorder *rec, const struct dbio_record *r
         dbio_hist_merge(&key->wait, r->interval.wait);
         dbio_hist_merge(&key->lag, r->interval.lag);
         key->dirty = true;
-        dbio_rec_devices_add(rec, key, number, r->interval.ios + r->interval.splits, r->interval.bytes);
+        /* What failed was the device's work, too. */
+        dbio_rec_devices_add(rec, key, number, r->interval.ios + r->interval.splits + r->interval.errors,
+                             r->interval.bytes + r->interval.failed_bytes);
         if (rec->windows)
                 keep_part(rec, key, r, number);
         struct dbio_live *live = &rec->live[r->stream].figures;
