@@ -11,8 +11,10 @@ int dbio_rec_devices_open(struct dbio_recorder *rec)
         rec->devices = calloc(rec->options.ndevices + 1, sizeof *rec->devices);
         if (!rec->devices)
                 return -1;
-        for (unsigned d = 0; d < rec->options.ndevices; d++)
+        for (unsigned d = 0; d < rec->options.ndevices; d++) {
                 rec->devices[d].device = &rec->options.devices[d];
+                rec->devices[d].course.most = INFINITY;
+        }
         dbio_rec_devices_sample(rec, 0);
         return rec->oom ? -1 : 0;
 }
@@ -167,8 +169,8 @@ static int write_rows(struct dbio_recorder *rec, const struct dbio_rec_device *d
                 sum->own_bytes += i < device->own_room ? device->own_bytes[i] : 0;
                 sum->kernel_ios = to.kernel_ios;
                 sum->kernel_bytes = to.kernel_bytes;
-                /* Sums never fall: what looks foreign because of the samples' moments is taken back by the next. */
-                double others = foreign_ios(sum) > course->foreign ? foreign_ios(sum) : course->foreign;
+                /* Sums never fall, nor rise over the phase's: what looks foreign only because of the samples' moments. */
+                double others = fmin(fmax(foreign_ios(sum), course->foreign), course->most);
                 if (dbio_db_run(rec->store, err, "INSERT OR REPLACE INTO device VALUES (?, ?, ?, ?, ?, ?, ?)", "isuiidd",
                                 rec->phase_id, device->device->name, i * rec->options.interval_ns,
                                 (int64_t)llround(own), (int64_t)llround(others - course->foreign),
@@ -210,7 +212,8 @@ int dbio_rec_devices_write(struct dbio_recorder *rec, uint64_t started_ns, uint6
                 }
                 if (foreign_share(&all) > rec->foreign_share)
                         rec->foreign_share = foreign_share(&all);
-                struct dbio_rec_course course = {0}; /* again, now that the phase's start is known exactly */
+                /* Again, now that the phase's start is known exactly. */
+                struct dbio_rec_course course = {.most = foreign_ios(&all)};
                 if (rec->phase->record && write_rows(rec, device, &course, (int64_t)started_ns, intervals, err))
                         return -1;
         }

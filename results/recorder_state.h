@@ -77,6 +77,7 @@ struct dbio_rec_course {
         uint64_t next;        /* interval */
         struct dbio_rec_load sum;
         double foreign;       /* ios so far */
+        double most;          /* ios in the whole phase, once that is known; INFINITY before */
         size_t near;          /* sample at which to look on */
 };
 

@@ -348,6 +348,45 @@ START_TEST(foreign_io_is_what_the_kernel_counts_beyond_ours)
 }
 END_TEST
 
+/* 100 reads that the device has counted before the run's own figures have them: nobody else's. */
+START_TEST(what_the_device_counted_early_is_not_foreign)
+{
+        struct fixture f;
+        struct stat st;
+        char path[64];
+        void *buffer;
+        const double share = 1;
+        struct timespec now;
+
+        int fd = loop_attach(8 << 20, 512, 0, path);
+        if (fd < 0)
+                skip_test("no loop device");
+        int direct = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+        ck_assert_int_ge(direct, 0);
+        ck_assert_int_eq(fstat(direct, &st), 0);
+        ck_assert_int_eq(posix_memalign(&buffer, 4096, 8192), 0);
+        fixture_open(&f);
+        unsigned user = fixture_stream(&f, "user", "io.random", 0);
+        fixture_begin(&f, NULL);
+        f.phase.name = "p";
+        struct dbio_recorder_device device = {.name = "loop", .dev = st.st_rdev, .shares = &share};
+        struct dbio_recorder_options options = {.run_id = f.run_id, .interval_ns = S, .ndevices = 1, .devices = &device};
+        ck_assert_int_eq(dbio_recorder_open(&f.rec, f.store, &f.phase, &options, &f.err), 0);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        f.result.started_ns = (uint64_t)now.tv_sec * S + (uint64_t)now.tv_nsec;
+        for (int i = 0; i < 100; i++)
+                ck_assert_int_gt(pread(direct, buffer, 8192, i * 8192), 0);
+        fixture_ops(&f, user, READ, 0, S, 100, 8192, 1 * MS, 0);
+        f.result.duration_ns = 2 * S;
+        ck_assert_int_eq(dbio_recorder_finish(f.rec, &f.result, &f.err), 0);
+        assert_sql(&f, "2 of 100, 0", "SELECT count(*) || ' of ' || sum(own_ios) || ', ' || sum(foreign_ios) FROM v_device");
+        free(buffer);
+        close(direct);
+        close(fd);
+        fixture_close(&f);
+}
+END_TEST
+
 START_TEST(other_files_are_refused)
 {
         struct dbio_store *store = NULL;
@@ -422,5 +461,6 @@ END_TEST
 TEST_MAIN("store", views_are_as_the_contract_has_them, totals_are_the_sums_of_intervals, percentiles_are_null_without_ops,
           unrecorded_phases_count_in_the_run, due_adds_up_over_rows, late_records_are_kept,
           episodes_limits_and_gauges_are_kept, kill_leaves_figures, two_writers_share_a_database,
-          foreign_io_is_what_the_kernel_counts_beyond_ours, other_files_are_refused,
+          foreign_io_is_what_the_kernel_counts_beyond_ours, what_the_device_counted_early_is_not_foreign,
+          other_files_are_refused,
           another_programs_database_is_not_touched, histograms_come_back)
