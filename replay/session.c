@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "engine/backend_faulty.h"
 #include "engine/guard.h"
@@ -305,6 +306,15 @@ static int bind(struct dbio_session *session, struct dbio_target_options *option
         return dbio_sim_set_place(&session->sim, demand->specs, &session->targets, session->schedule->seed, err);
 }
 
+static int check_ops_log(const char *path, struct dbio_err *err)
+{
+        struct stat st;
+
+        if (path && lstat(path, &st) == 0)
+                return dbio_err_set(err, DBIO_IO, "--ops-log %s: that is there already; a new name is right", path);
+        return 0;
+}
+
 int dbio_session_open(struct dbio_session *session, const char *source, const struct dbio_cmdline *line,
                       const struct dbio_session_extra *extra, struct dbio_err *err)
 {
@@ -338,15 +348,17 @@ int dbio_session_open(struct dbio_session *session, const char *source, const st
                 goto fail;
         if (dry)
                 return 0;
+        /* Before files are made or filled, which takes long. */
+        if (check_ops_log(value(line, DBIO_OPT_OPS_LOG), err) ||
+            dbio_store_open(&session->store, dbio_database_path(line), DBIO_STORE_CREATE, err))
+                goto fail;
         if (!session->simulated && !options.null_engine)
                 dbio_guard_describe(&session->targets, session->demand.specs, options.prepare, tell, NULL);
         if (!session->simulated && !options.null_engine && dbio_targets_open(&session->targets, session->demand.specs, &options, err))
                 goto fail;
         if (!strcmp(value(line, DBIO_OPT_ENGINE), "auto") && !session->simulated && choose_engine(session, err))
                 goto fail;
-        if (dbio_session_inform(session, err) ||
-            dbio_store_open(&session->store, dbio_database_path(line), DBIO_STORE_CREATE, err) ||
-            dbio_session_precondition(session, err))
+        if (dbio_session_inform(session, err) || dbio_session_precondition(session, err))
                 goto fail;
         if (dbio_cmdline_has(line, DBIO_OPT_OPS_LOG) &&
             dbio_opslog_open(&session->options.opslog, value(line, DBIO_OPT_OPS_LOG), err))

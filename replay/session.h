@@ -49,7 +49,7 @@ struct dbio_session_extra {
         const char *resolved;      /* a run's resolved text instead of a source (--like); NULL = none */
 };
 
-/* Loads, binds, asks the guards, makes and opens the targets, compiles, opens the database. With --dry-run nothing is
+/* Loads, binds, compiles, asks the guards, opens the database, makes and opens the targets. With --dry-run nothing is
  * made or opened for writing and no database is touched. On failure everything is released. Closing says which devices
  * now hold dbio's data. */
 int dbio_session_open(struct dbio_session *session, const char *source, const struct dbio_cmdline *line,
