@@ -68,7 +68,18 @@ void dbio_search_take(struct dbio_search *search, double value, bool holds)
 
 void dbio_search_format(const struct dbio_search *search, double value, char *text, unsigned long size)
 {
-        snprintf(text, size, search->whole || value >= 100 ? "%.0f%s" : "%.3f%s", value, search->unit);
+        char number[32];
+
+        snprintf(number, sizeof number, search->whole || value >= 100 ? "%.0f" : "%.3f", value);
+        if (strchr(number, '.')) {
+                char *end = number + strlen(number);
+
+                while (end[-1] == '0')
+                        *--end = 0;
+                if (end[-1] == '.')
+                        end[-1] = 0;
+        }
+        snprintf(text, size, "%s%s", number, search->unit);
 }
 
 /* One run's worst distance to its bounds, as ln(figure / bound), above 0 = broken. NAN where no phase has the figure. */

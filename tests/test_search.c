@@ -65,6 +65,10 @@ START_TEST(keeps_the_unit)
         ck_assert_int_eq(dbio_search_begin(&search, "100MiB/s", &err), 0);
         dbio_search_format(&search, 250, text, sizeof text);
         ck_assert_str_eq(text, "250MiB/s");
+        dbio_search_format(&search, 50, text, sizeof text); /* no 50.000, which may be read as 50 thousand */
+        ck_assert_str_eq(text, "50MiB/s");
+        dbio_search_format(&search, 6.25, text, sizeof text);
+        ck_assert_str_eq(text, "6.25MiB/s");
         ck_assert_int_eq(dbio_search_begin(&search, "uniform", &err), -1);
         ck_assert_int_eq(err.code, DBIO_USAGE);
 }
