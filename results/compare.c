@@ -349,6 +349,7 @@ static int ask_gate(struct dbio_comparison *c, const struct dbio_compare_gate *g
                 .relative = gate->relative,
                 .limit = gate->limit.value,
                 .less = gate->limit.comparison == DBIO_COMPARE_LT || gate->limit.comparison == DBIO_COMPARE_LE,
+                .or_equal = gate->limit.comparison == DBIO_COMPARE_LE || gate->limit.comparison == DBIO_COMPARE_GE,
                 .exact_only = gate->limit.stat == DBIO_LIMIT_ERRORS && !gate->relative,
         };
         rc = judge_gate(c, answer, &gate->limit, values, err);

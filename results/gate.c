@@ -20,6 +20,8 @@ const char *dbio_gate_word_name(enum dbio_gate_word word)
 
 static bool keeps(const struct dbio_gate *gate, double value, double limit)
 {
+        if (value == limit)
+                return gate->or_equal;
         return gate->less ? value < limit : value > limit;
 }
 

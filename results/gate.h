@@ -23,6 +23,7 @@ const char *dbio_gate_word_name(enum dbio_gate_word word);
 struct dbio_gate {
         bool relative;
         bool less;       /* `<`, `<=`: larger is worse; else smaller is worse */
+        bool or_equal;   /* `<=`, `>=`: only a count can be just at its limit */
         double limit;    /* relative: a share (0.10 of `+10%`, above -1); absolute: in the unit of the values */
         bool exact_only; /* a count without noise (errors): every run is held to the limit */
 };

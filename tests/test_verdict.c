@@ -378,6 +378,7 @@ START_TEST(gates)
         const struct dbio_gate p99 = {.relative = true, .less = true, .limit = 0.10};
         const struct dbio_gate below = {.less = true, .limit = 10500}, above = {.limit = 10500};
         const struct dbio_gate errors = {.less = true, .limit = 1, .exact_only = true};
+        const struct dbio_gate none = {.less = true, .or_equal = true, .limit = 0, .exact_only = true};
         const double clean[] = {0, 0, 0}, one_bad[] = {0, 3, 0};
         struct dbio_gate_answer answer = judge(iops2, a5, b5, 5);
         char text[300];
@@ -394,6 +395,8 @@ START_TEST(gates)
         ck_assert_int_eq(judge(above, NULL, a5, 5).word, DBIO_GATE_FAIL);
         ck_assert_int_eq(judge(errors, NULL, clean, 3).word, DBIO_GATE_PASS);
         ck_assert_int_eq(judge(errors, NULL, one_bad, 3).word, DBIO_GATE_FAIL);
+        ck_assert_int_eq(judge(none, NULL, clean, 3).word, DBIO_GATE_PASS); /* errors <= 0 */
+        ck_assert_int_eq(judge(none, NULL, one_bad, 3).word, DBIO_GATE_FAIL);
 }
 END_TEST
 
