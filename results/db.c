@@ -9,8 +9,10 @@ int dbio_db_fail(struct dbio_store *store, struct dbio_err *err)
 {
         int code = sqlite3_errcode(store->db);
         enum dbio_code as = code == SQLITE_NOTADB ? DBIO_USAGE : DBIO_IO;
+        int reason = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(store->db) : 0;
 
-        return dbio_err_set(err, as, "results database %s: %s", store->path, sqlite3_errmsg(store->db));
+        return dbio_err_set(err, as, "results database %s: %s%s%s", store->path, sqlite3_errmsg(store->db), reason ? ": " : "",
+                            reason ? strerror(reason) : "");
 }
 
 int dbio_db_exec(struct dbio_store *store, const char *script, struct dbio_err *err)
