@@ -132,6 +132,8 @@ static int open_trace(struct dbio_demand *demand, const char *source, const stru
                 request.format = format;
                 demand->only_target = only_target(line);
                 request.options.only_target = request.options.nmaps ? NULL : demand->only_target;
+        } else if (dbio_trace_source_check(source, err)) {
+                return -1;
         }
         int code = dbio_trace_open(&demand->trace, &request, err);
         if (code <= 0)

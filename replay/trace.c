@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine/near.h"
 #include "replay/packed.h"
@@ -136,6 +137,18 @@ bool dbio_trace_source(const char *source, char *format, size_t size, const char
         }
         *path = colon + 1;
         return true;
+}
+
+int dbio_trace_source_check(const char *source, struct dbio_err *err)
+{
+        size_t size = strcspn(source, ":");
+        char format[64];
+
+        if (!source[size] || size >= sizeof format || size != strspn(source, "abcdefghijklmnopqrstuvwxyz0123456789-") ||
+            !access(source, F_OK))
+                return 0;
+        snprintf(format, sizeof format, "%.*s", (int)size, source);
+        return dbio_trace_format_find(format, source + size + 1, err) ? 0 : -1;
 }
 
 void dbio_trace_formats_print(FILE *out)

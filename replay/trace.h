@@ -89,6 +89,9 @@ extern const struct dbio_trace_format *const dbio_trace_formats[]; /* ended by N
 const struct dbio_trace_format *dbio_trace_format_find(const char *name, const char *path, struct dbio_err *err);
 /* Whether source begins with a format's name and a colon (FORMAT:TRACE); sets *path to the trace's begin. */
 bool dbio_trace_source(const char *source, char *format, size_t size, const char **path);
+/* Of a source that dbio_trace_source does not take: DBIO_USAGE where a word and a colon stand before what is no file, so
+ * that a format was meant; else 0. */
+int dbio_trace_source_check(const char *source, struct dbio_err *err);
 void dbio_trace_formats_print(FILE *out);
 
 enum dbio_misaligned { DBIO_MISALIGNED_REFUSE, DBIO_MISALIGNED_ROUND, DBIO_MISALIGNED_PASS };
