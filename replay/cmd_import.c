@@ -35,8 +35,6 @@ int dbio_cmd_import(const struct dbio_cmdline *line, struct dbio_err *err)
         if (!code && !dbio_trace_feed_ops(feed)) {
                 dbio_err_set(err, DBIO_USAGE, "there is no I/O in it");
                 code = dbio_err_locate(err, line->arguments[1], 0, 0);
-                if (output)
-                        remove(output);
         }
         if (!code && dbio_cmdline_has(line, DBIO_OPT_JSON))
                 dbio_trace_summary_json(feed, stdout);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "replay/sessioninfo.h"
+#include "results/query.h"
+#include "results/show.h"
 
 const struct dbio_old_format *const dbio_old_formats[] = {
         &dbio_old_sqlio_text, &dbio_old_diskspd_text, &dbio_old_diskspd_xml, &dbio_old_fio_json, NULL,
@@ -95,13 +97,12 @@ void dbio_old_results_release(struct dbio_old_results *out)
 }
 
 static int store_run(struct dbio_store *store, const struct dbio_old_format *format, const struct dbio_derive_file *file,
-                     const struct dbio_old_results *old, const char *label, struct dbio_err *err)
+                     const struct dbio_old_results *old, const char *label, int64_t *run_id, struct dbio_err *err)
 {
         struct dbio_imported_phase *phases = calloc(old->n, sizeof *phases);
         char how[400];
         struct dbio_run_info info = {.label = label, .workload = dbio_derive_base(file), .engine = format->tool, .how = how,
                                      .tool_version = DBIO_VERSION};
-        int64_t id;
         int code;
 
         if (!phases)
@@ -111,9 +112,7 @@ static int store_run(struct dbio_store *store, const struct dbio_old_format *for
                                                          old->phases[i].totals};
         snprintf(how, sizeof how, "imported from %s; its demand and validity are not known%s%s", format->name, *old->note ? "; " : "",
                  old->note);
-        code = dbio_store_import(store, &info, *old->started_at ? old->started_at : NULL, phases, old->n, &id, err);
-        if (!code)
-                printf("run %lld: %s, %u test%s\n", (long long)id, file->path, old->n, old->n > 1 ? "s" : "");
+        code = dbio_store_import(store, &info, *old->started_at ? old->started_at : NULL, phases, old->n, run_id, err);
         free(phases);
         return code;
 }
@@ -124,8 +123,10 @@ int dbio_old_results_import(const struct dbio_cmdline *line, struct dbio_err *er
         unsigned n = line->narguments - 1;
         struct dbio_derive_file *files = calloc(n + 1, sizeof *files);
         struct dbio_old_results *old = calloc(n + 1, sizeof *old);
+        struct dbio_runs runs = {.ids = calloc(n + 1, sizeof *runs.ids)};
         struct dbio_store *store = NULL;
-        int code = files && old && format ? 0 : dbio_err_set(err, DBIO_IO, "out of memory");
+        bool json = dbio_cmdline_has(line, DBIO_OPT_JSON);
+        int code = files && old && format && runs.ids ? 0 : dbio_err_set(err, DBIO_IO, "out of memory");
 
         /* All are read before the first is stored. */
         for (unsigned i = 0; !code && i < n; i++) {
@@ -138,8 +139,16 @@ int dbio_old_results_import(const struct dbio_cmdline *line, struct dbio_err *er
         }
         if (!code)
                 code = dbio_store_open(&store, dbio_database_path(line), DBIO_STORE_CREATE, err);
-        for (unsigned i = 0; !code && i < n; i++)
-                code = store_run(store, format, &files[i], &old[i], dbio_cmdline_value(line, DBIO_OPT_LABEL), err);
+        for (; !code && runs.n < n; runs.n += !code) {
+                unsigned i = runs.n, tests = old[i].n;
+
+                code = store_run(store, format, &files[i], &old[i], dbio_cmdline_value(line, DBIO_OPT_LABEL), &runs.ids[i], err);
+                if (!code && !json)
+                        printf("run %lld: %s, %u test%s\n", (long long)runs.ids[i], files[i].path, tests, tests > 1 ? "s" : "");
+        }
+        if (!code && json)
+                code = dbio_show_json(store, &runs, stdout, err);
+        dbio_runs_release(&runs);
         dbio_store_close(store);
         for (unsigned i = 0; old && files && i < n; i++) {
                 dbio_old_results_release(&old[i]);

@@ -253,6 +253,11 @@ static int write_all(struct writer *w, struct dbio_trace_feed *feed, struct dbio
         }
         if (code < 0)
                 return 1;
+        if (!w->ops) {
+                dbio_err_set(err, DBIO_USAGE, "there is no I/O in it");
+                dbio_err_locate(err, feed->input.paths[0], 0, 0);
+                return 1;
+        }
         if (feed->options.misaligned == DBIO_MISALIGNED_REFUSE && feed->summary.misaligned[0]) {
                 dbio_err_set(err, DBIO_USAGE, "%" PRIu64 " ops do not begin and end on 512 bytes, first %s; --misaligned round "
                                               "widens them, pass leaves them as they are", feed->summary.misaligned[0],
