@@ -185,6 +185,13 @@ static int hand_over(struct uring_state *s)
         return code == -EAGAIN || code == -EBUSY || code == -EINTR ? 0 : code;
 }
 
+/* An io that is all alone goes with the wait for it, in one call: it is the reap that hands it over, and nothing else
+ * could complete unnoticed meanwhile. */
+static bool alone(const struct uring_state *s)
+{
+        return s->inflight == 1 && io_uring_sq_ready(&s->ring) == 1;
+}
+
 static int uring_submit(void *state, struct dbio_io *const *ios, unsigned nr)
 {
         struct uring_state *s = state;
@@ -200,7 +207,7 @@ static int uring_submit(void *state, struct dbio_io *const *ios, unsigned nr)
                 prepare(s, sqe, io);
                 s->inflight++;
         }
-        if (io_uring_sq_ready(&s->ring) > 0) {
+        if (io_uring_sq_ready(&s->ring) > 0 && !alone(s)) {
                 int code = hand_over(s);
 
                 if (code < 0)
@@ -242,7 +249,7 @@ static unsigned take_ready(struct uring_state *s, struct dbio_io **done, unsigne
         return nr;
 }
 
-/* Returns 0 also where the time ran out. */
+/* Hands over what is left to be, too. Returns 0 also where the time ran out. */
 static int wait_for(struct uring_state *s, unsigned want, uint64_t until_ns)
 {
         struct __kernel_timespec timeout = {0};
@@ -251,16 +258,16 @@ static int wait_for(struct uring_state *s, unsigned want, uint64_t until_ns)
         int code;
 
         if (until_ns == UINT64_MAX) {
-                code = io_uring_wait_cqe_nr(&s->ring, &cqe, want);
+                code = io_uring_submit_and_wait(&s->ring, want);
         } else {
                 now = dbio_clock_now(s->clock);
                 if (until_ns <= now)
-                        return 0;
+                        return hand_over(s);
                 timeout.tv_sec = (long long)((until_ns - now) / 1000000000);
                 timeout.tv_nsec = (long long)((until_ns - now) % 1000000000);
-                code = io_uring_wait_cqes(&s->ring, &cqe, want, &timeout, NULL);
+                code = io_uring_submit_and_wait_timeout(&s->ring, &cqe, want, &timeout, NULL);
         }
-        return code == -ETIME || code == -EINTR || code == -EAGAIN ? 0 : code;
+        return code == -ETIME || code == -EINTR || code == -EAGAIN || code == -EBUSY ? 0 : code;
 }
 
 static int uring_reap(void *state, struct dbio_io **done, unsigned min, unsigned max, uint64_t until_ns)
@@ -271,7 +278,7 @@ static int uring_reap(void *state, struct dbio_io **done, unsigned min, unsigned
 
         if (min > max)
                 min = max;
-        if (io_uring_sq_ready(&s->ring) > 0) {
+        if (io_uring_sq_ready(&s->ring) > 0 && !(alone(s) && min > 0 && until_ns != 0)) {
                 code = hand_over(s);
                 if (code < 0)
                         return code;
