@@ -13,7 +13,7 @@
 struct like {
         struct dbio_cmdline line;
         struct dbio_option_value bindings;
-        char *resolved;
+        char *resolved, *targets;
         json_t *options;
         const char **words;
 };
@@ -31,6 +31,7 @@ static int read_like(struct like *like, const struct dbio_cmdline *line, struct 
         if (dbio_runs_find(store, run, &runs, err))
                 goto out;
         like->resolved = dbio_run_text(store, runs.ids[runs.n - 1], "resolved_text", err);
+        like->targets = dbio_run_text(store, runs.ids[runs.n - 1], "targets_json", err);
         options = dbio_run_text(store, runs.ids[runs.n - 1], "options_json", err);
         if (!like->resolved) {
                 dbio_err_set(err, DBIO_USAGE, "run %s has no workload text: it replayed a trace or was imported", run);
@@ -75,6 +76,7 @@ static void release_like(struct like *like)
         free(like->bindings.values);
         free(like->words);
         free(like->resolved);
+        free(like->targets);
         json_decref(like->options);
 }
 
@@ -144,6 +146,7 @@ int dbio_cmd_run(const struct dbio_cmdline *line, struct dbio_err *err)
                 source = dbio_cmdline_value(line, DBIO_OPT_LIKE);
                 extra.resolved = like.resolved;
                 extra.earlier = &like.bindings;
+                extra.earlier_targets = like.targets;
         }
         if (dbio_session_open(&session, source, used, &extra, err))
                 goto out;

@@ -9,6 +9,7 @@
 #include "engine/precondition.h"
 #include "engine/units.h"
 #include "replay/progress.h"
+#include "replay/refind.h"
 #include "replay/sessioninfo.h"
 
 static const char *value(const struct dbio_cmdline *line, enum dbio_option_id id)
@@ -224,7 +225,8 @@ static int guard(struct dbio_session *session, struct dbio_err *err)
 }
 
 /* Those of targets that are not bound yet. */
-static int add_bindings(struct dbio_session *session, const struct dbio_option_value *more, struct dbio_err *err)
+static int add_bindings(struct dbio_session *session, const struct dbio_option_value *more, const char *earlier_targets,
+                        struct dbio_err *err)
 {
         unsigned bound = session->nbindings;
 
@@ -239,9 +241,12 @@ static int add_bindings(struct dbio_session *session, const struct dbio_option_v
                         k++;
                 if (k < bound)
                         continue;
-                if (dbio_binding_parse(&session->bindings[session->nbindings], more->values[i], err))
+                struct dbio_binding *binding = &session->bindings[session->nbindings];
+                if (dbio_binding_parse(binding, more->values[i], err))
                         return -1;
                 session->nbindings++;
+                if (dbio_binding_refind(binding, earlier_targets, err))
+                        return -1;
         }
         return 0;
 }
@@ -270,8 +275,8 @@ static int add_line_bindings(struct dbio_session *session, struct dbio_err *err)
 
 static int read_bindings(struct dbio_session *session, const struct dbio_session_extra *extra, struct dbio_err *err)
 {
-        return (extra && add_bindings(session, extra->cell, err)) || add_line_bindings(session, err) ||
-                               (extra && add_bindings(session, extra->earlier, err))
+        return (extra && add_bindings(session, extra->cell, NULL, err)) || add_line_bindings(session, err) ||
+                               (extra && add_bindings(session, extra->earlier, extra->earlier_targets, err))
                        ? -1
                        : 0;
 }

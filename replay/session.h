@@ -46,6 +46,7 @@ struct dbio_session_extra {
         /* NAME=BINDING for targets besides those of --target and --bind; NULL = none. The cell's win over the line's,
          * these win over the earlier run's. */
         const struct dbio_option_value *cell, *earlier;
+        const char *earlier_targets; /* the earlier run's targets_json: its devices are found again by it */
         const char *resolved;      /* a run's resolved text instead of a source (--like); NULL = none */
 };
 

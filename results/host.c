@@ -90,17 +90,22 @@ uint64_t dbio_host_steal_ns(void)
         return steal * 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-/* Names a device again without telling its serial (FNV-1a). */
-static json_t *hash_of(const char *text)
+void dbio_host_hash(const char *text, char hex[DBIO_HOST_HASH_SIZE])
 {
         uint64_t hash = 0xcbf29ce484222325ull;
-        char hex[17];
+
+        for (; *text; text++)
+                hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+        snprintf(hex, DBIO_HOST_HASH_SIZE, "%016" PRIx64, hash);
+}
+
+static json_t *hash_of(const char *text)
+{
+        char hex[DBIO_HOST_HASH_SIZE];
 
         if (!*text)
                 return json_null();
-        for (; *text; text++)
-                hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-        snprintf(hex, sizeof hex, "%016" PRIx64, hash);
+        dbio_host_hash(text, hex);
         return json_string(hex);
 }
 

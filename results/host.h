@@ -24,6 +24,10 @@ uint64_t dbio_host_steal_ns(void);
  * frees; NULL without memory. */
 char *dbio_host_targets_json(const struct dbio_targets *targets, const char *const *bindings);
 
+/* serial_hash and wwn_hash: names a device again without telling its serial (FNV-1a). */
+#define DBIO_HOST_HASH_SIZE 17
+void dbio_host_hash(const char *text, char hex[DBIO_HOST_HASH_SIZE]);
+
 /* The block devices under the targets, for dbio_recorder_options. */
 struct dbio_host_devices {
         unsigned n;
