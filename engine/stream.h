@@ -99,7 +99,7 @@ struct dbio_report_class {
 struct dbio_report {
         const struct dbio_report_class *class;
 };
-/* Drops everything: for explain. */
+/* Drops everything: for tests and benchmarks that want the ops alone. */
 extern struct dbio_report dbio_report_none;
 
 enum dbio_stream_flag {

@@ -292,8 +292,10 @@ void dbio_demand_tell_shares(const struct dbio_demand *demand, const char *why)
                         fprintf(stderr, "target %s: %s, so its size is a share of 100 GiB, sector 512\n", demand->specs[i].name, why);
 }
 
-int dbio_demand_geometry(const struct dbio_demand *demand, const struct dbio_cmdline *line,
-                         struct dbio_targets *targets, struct dbio_err *err)
+/* The demand's targets for check, explain and compile, by the bindings given, else as shares of 100 GiB with
+ * sector 512, which is said on stderr where a share is used. */
+static int resolve_targets(const struct dbio_demand *demand, const struct dbio_cmdline *line, struct dbio_targets *targets,
+                           struct dbio_err *err)
 {
         struct dbio_binding *bindings;
         unsigned nbindings;
@@ -364,7 +366,7 @@ int dbio_demand_prepare(const char *source, const struct dbio_cmdline *line, str
         memset(targets, 0, sizeof *targets);
         if (dbio_demand_open(demand, source, line, NULL, 0, err))
                 goto out;
-        if (dbio_demand_geometry(demand, line, targets, err))
+        if (resolve_targets(demand, line, targets, err))
                 goto out;
         geometry = dbio_geometry_list(targets);
         if (dbio_demand_compile(demand, geometry, schedule, err))

@@ -46,11 +46,6 @@ void dbio_bindings_free(struct dbio_binding *bindings, unsigned n);
 /* Says on stderr, beginning with why, of which targets the size is a share of 100 GiB as nothing is bound. */
 void dbio_demand_tell_shares(const struct dbio_demand *demand, const char *why);
 
-/* Resolves the demand's targets for check, explain and compile: by the bindings given, else as shares of 100 GiB with
- * sector 512, which is said on stderr where a share is used. */
-int dbio_demand_geometry(const struct dbio_demand *demand, const struct dbio_cmdline *line,
-                         struct dbio_targets *targets, struct dbio_err *err);
-
 /* Opens every phase once, so that what does not fit its target, or a figure that its stream does not have, is found
  * before the run and not in the middle of it. see, which may be NULL, is shown each. */
 int dbio_demand_try(const struct dbio_demand *demand, struct dbio_schedule *schedule,

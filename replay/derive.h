@@ -84,10 +84,6 @@ void dbio_derived_observed(struct dbio_derived *out, const char *figure, const c
 void dbio_derived_observed_ms(struct dbio_derived *out, const char *stream, const char *figure, double ms,
                               const char *from);
 
-/* `size`, or `sizes` of two neighbouring multiples of step with the shares that give the mean. false (nothing is
- * written) where the mean is none that an I/O may have. */
-bool dbio_derived_sizes(struct dbio_derived *out, double mean_bytes, unsigned step, const char *from);
-
 /* Reads or writes of one place, known as rate, mean size and perhaps latency. */
 struct dbio_derived_rate {
         const char *target, *name; /* name: of the stream, to be made one */

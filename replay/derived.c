@@ -242,7 +242,9 @@ const char *dbio_derived_number(double value, char text[40])
         return text;
 }
 
-bool dbio_derived_sizes(struct dbio_derived *out, double mean_bytes, unsigned step, const char *from)
+/* `size`, or `sizes` of two neighbouring multiples of step with the shares that give the mean. false (nothing is
+ * written) where the mean is none that an I/O may have. */
+static bool tell_sizes(struct dbio_derived *out, double mean_bytes, unsigned step, const char *from)
 {
         char lower[40], upper[40], mean[40], value[160];
 
@@ -293,7 +295,7 @@ bool dbio_derived_rate(struct dbio_derived *out, const struct dbio_derived_rate 
         if (rate->sizes)
                 dbio_derived_key(out, DBIO_DERIVED_STREAMS, "sizes", rate->sizes, "%s", rate->from);
         else
-                dbio_derived_sizes(out, rate->bytes, rate->step, rate->from);
+                tell_sizes(out, rate->bytes, rate->step, rate->from);
         if (rate->write && rate->through)
                 dbio_derived_key(out, DBIO_DERIVED_STREAMS, "write_through", "yes", "%s", rate->through);
         if (rate->write && rate->fsyncs_per_s > 0) {

@@ -26,7 +26,8 @@ void dbio_old_formats_print(FILE *out)
                 fprintf(out, "%-14s %s\n", (*format)->name, (*format)->summary);
 }
 
-const char *dbio_old_text(struct dbio_old_results *out, const char *text)
+/* A copy that lives as long as out. */
+static const char *keep_text(struct dbio_old_results *out, const char *text)
 {
         char **more = realloc(out->texts, (out->ntexts + 1) * sizeof *more), *copy = strdup(text);
 
@@ -76,7 +77,7 @@ struct dbio_imported_total *dbio_old_total_add(struct dbio_old_results *out, con
         phase->totals = more;
         more = &phase->totals[phase->n++];
         *more = (struct dbio_imported_total){
-                .stream = dbio_old_text(out, stream), .pattern = "io", .threads = 1, .depth = 1, .kind = kind,
+                .stream = keep_text(out, stream), .pattern = "io", .threads = 1, .depth = 1, .kind = kind,
                 .service_mean = NAN, .service_p50 = NAN, .service_p90 = NAN, .service_p95 = NAN, .service_p99 = NAN,
                 .service_p999 = NAN, .service_max = NAN, .service_stddev = NAN, .response_mean = NAN, .response_p50 = NAN,
                 .response_p90 = NAN, .response_p95 = NAN, .response_p99 = NAN, .response_p999 = NAN, .response_max = NAN,

@@ -19,7 +19,7 @@ struct dbio_old_results {
                 char name[DBIO_OLD_NAME];
                 uint64_t duration_ns;
                 unsigned n;
-                struct dbio_imported_total *totals; /* their texts are dbio_old_text's */
+                struct dbio_imported_total *totals; /* their texts live as long as the results */
         } *phases;
         unsigned n;
         char started_at[32];      /* "" = not said */
@@ -44,8 +44,6 @@ struct dbio_imported_total *dbio_old_total_add(struct dbio_old_results *out, con
 /* A test's length that is printed in steps of `step` seconds: ios / iops, where that is the same length, so that the rate comes
  * out as it was printed; else as it stands. */
 double dbio_old_seconds(double seconds, double step, double ios, double iops);
-/* A copy that lives as long as out. */
-const char *dbio_old_text(struct dbio_old_results *out, const char *text);
 void dbio_old_results_release(struct dbio_old_results *out);
 
 /* import FORMAT FILE...: a run for each file, told on stdout. DBIO_USAGE, DBIO_IO. */

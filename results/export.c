@@ -12,28 +12,6 @@ static int export_csv(struct dbio_store *store, const struct dbio_runs *runs, FI
         return dbio_csv_view(store, "v_series", runs->ids, runs->n, out, err);
 }
 
-const struct dbio_export_format dbio_export_formats[] = {
-        {"json", "all views, as show --json", dbio_show_json},
-        {"csv", "the series: a line an interval, stream, kind and role", export_csv},
-        {"hdr", "HdrHistogram's log of service and response times", dbio_export_hdr},
-        {"fio-json", "what fio --output-format=json prints, a job a stream", dbio_export_fio},
-        {"influx", "InfluxDB line protocol, a line an interval", dbio_export_influx},
-        {NULL, NULL, NULL},
-};
-
-int dbio_export(struct dbio_store *store, const struct dbio_runs *runs, const char *format, FILE *out,
-                struct dbio_err *err)
-{
-        for (const struct dbio_export_format *f = dbio_export_formats; f->name; f++) {
-                if (strcmp(f->name, format))
-                        continue;
-                if (f->write(store, runs, out, err))
-                        return -1;
-                return ferror(out) ? dbio_err_set(err, DBIO_IO, "cannot write the export") : 0;
-        }
-        return dbio_err_set(err, DBIO_USAGE, "no format `%s`; there are json, csv, hdr, fio-json and influx", format);
-}
-
 /* Tags and keys escape commas, blanks and equal signs. */
 static void tag(FILE *out, const char *name, const char *value)
 {
@@ -72,7 +50,8 @@ static void influx_row(FILE *out, sqlite3_stmt *stmt)
         fprintf(out, " %lld\n", (long long)sqlite3_column_int64(stmt, 13));
 }
 
-int dbio_export_influx(struct dbio_store *store, const struct dbio_runs *runs, FILE *out, struct dbio_err *err)
+/* InfluxDB line protocol: measurement dbio, a line an interval of v_series at its moment. */
+static int export_influx(struct dbio_store *store, const struct dbio_runs *runs, FILE *out, struct dbio_err *err)
 {
         for (unsigned r = 0; r < runs->n; r++) {
                 sqlite3_stmt *stmt = dbio_db_query(store, err, influx_sql, "i", runs->ids[r]);
@@ -86,4 +65,30 @@ int dbio_export_influx(struct dbio_store *store, const struct dbio_runs *runs, F
                         return -1;
         }
         return 0;
+}
+
+/* To add one: a function and its line here. */
+static const struct format {
+        const char *name;
+        int (*write)(struct dbio_store *store, const struct dbio_runs *runs, FILE *out, struct dbio_err *err);
+} formats[] = {
+        {"json", dbio_show_json},
+        {"csv", export_csv},
+        {"hdr", dbio_export_hdr},
+        {"fio-json", dbio_export_fio},
+        {"influx", export_influx},
+        {NULL, NULL},
+};
+
+int dbio_export(struct dbio_store *store, const struct dbio_runs *runs, const char *format, FILE *out,
+                struct dbio_err *err)
+{
+        for (const struct format *f = formats; f->name; f++) {
+                if (strcmp(f->name, format))
+                        continue;
+                if (f->write(store, runs, out, err))
+                        return -1;
+                return ferror(out) ? dbio_err_set(err, DBIO_IO, "cannot write the export") : 0;
+        }
+        return dbio_err_set(err, DBIO_USAGE, "no format `%s`; there are json, csv, hdr, fio-json and influx", format);
 }

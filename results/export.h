@@ -8,16 +8,8 @@
 #include "engine/hist.h"
 #include "results/query.h"
 
-/* One format; to add one: a function and its line in the table of export.c. */
-struct dbio_export_format {
-        const char *name, *summary;
-        int (*write)(struct dbio_store *store, const struct dbio_runs *runs, FILE *out, struct dbio_err *err);
-};
-
-/* json (as show --json), csv (the rows of v_series), hdr, fio-json, influx; ended by name NULL. */
-extern const struct dbio_export_format dbio_export_formats[];
-
-/* DBIO_USAGE where there is no such format. */
+/* In one of the formats of export.c's table: json (as show --json), csv (the rows of v_series), hdr, fio-json, influx.
+ * DBIO_USAGE where there is no such format. */
 int dbio_export(struct dbio_store *store, const struct dbio_runs *runs, const char *format, FILE *out,
                 struct dbio_err *err);
 
@@ -32,8 +24,5 @@ char *dbio_hdr_encode(const struct dbio_hist *hist);
 
 /* fio's JSON output (version 3.x): a job a phase and stream; clat is service, slat wait, lat response. */
 int dbio_export_fio(struct dbio_store *store, const struct dbio_runs *runs, FILE *out, struct dbio_err *err);
-
-/* InfluxDB line protocol: measurement dbio, a line an interval of v_series at its moment. */
-int dbio_export_influx(struct dbio_store *store, const struct dbio_runs *runs, FILE *out, struct dbio_err *err);
 
 #endif

@@ -120,8 +120,8 @@ static void array_row(FILE *out, sqlite3_stmt *stmt, bool first)
         dbio_json_row(out, stmt);
 }
 
-int dbio_json_view(struct dbio_store *store, const char *view, const int64_t *runs, unsigned n, FILE *out,
-                   struct dbio_err *err)
+static int json_view(struct dbio_store *store, const char *view, const int64_t *runs, unsigned n, FILE *out,
+                     struct dbio_err *err)
 {
         bool first = true;
 
@@ -142,7 +142,7 @@ int dbio_show_json(struct dbio_store *store, const struct dbio_runs *runs, FILE 
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
                 fprintf(out, "%s\"%s\": ", i ? ",\n  " : "{\n  ", names[i]);
                 snprintf(view, sizeof view, "v_%s", names[i]);
-                if (dbio_json_view(store, view, runs->ids, runs->n, out, err))
+                if (json_view(store, view, runs->ids, runs->n, out, err))
                         return -1;
         }
         fputs(",\n  \"steady\": ", out);

@@ -13,11 +13,7 @@ void dbio_json_string(FILE *out, const char *text);
 /* A row as an object. */
 void dbio_json_row(FILE *out, sqlite3_stmt *stmt);
 
-/* "SELECT * FROM view WHERE run_id = ?" for each of the runs. -1 with err. */
-int dbio_json_view(struct dbio_store *store, const char *view, const int64_t *runs, unsigned n, FILE *out,
-                   struct dbio_err *err);
-
-/* The same as CSV (RFC 4180) with a header line. */
+/* "SELECT * FROM view WHERE run_id = ?" for each of the runs as CSV (RFC 4180) with a header line. -1 with err. */
 int dbio_csv_view(struct dbio_store *store, const char *view, const int64_t *runs, unsigned n, FILE *out,
                   struct dbio_err *err);
 
