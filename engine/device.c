@@ -155,7 +155,6 @@ static void read_queue(struct dbio_device *device, const char *whole)
         read_text(whole, "queue/scheduler", device->scheduler, sizeof device->scheduler);
         active_choice(device->scheduler);
         device->bio_based = !has(whole, "mq");
-        device->removable = read_number(whole, "removable") != 0;
         device->ram = strncmp(device->whole, "zram", 4) == 0 || strncmp(device->whole, "ram", 3) == 0;
         if (device->bio_based) { /* what stands there is not used by such a device */
                 device->scheduler[0] = 0;

@@ -26,7 +26,7 @@ struct dbio_device {
         uint64_t start_bytes;  /* of a partition in its disk */
         unsigned logical_block, physical_block;
         unsigned nr_requests, max_sectors_kb;
-        bool rotational, removable, read_only;
+        bool rotational, read_only;
         bool ram;              /* zram, brd */
         bool bio_based;        /* no blk-mq: io_uring may punt */
         bool partition;

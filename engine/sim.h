@@ -118,7 +118,6 @@ struct dbio_sim_profile {
         struct dbio_hba hba;
         uint64_t flush;                  /* time of an fsync or trim: nothing here keeps unsafe data */
         uint64_t submit_cpu, complete_cpu; /* host's CPU time an io, serial; 0 = only the device counts */
-        void *owned;                     /* its loader's */
 };
 
 /* Bytes that the whole stack holds. */

@@ -25,7 +25,6 @@ struct level {
         struct dbio_node *node;
         struct dbio_node *key;   /* of the pair that is being read */
         struct dbio_node *merge; /* value of `<<` */
-        bool anchored;
 };
 
 struct reader {

@@ -6,7 +6,7 @@
 #include "patterns/random.h"
 
 struct config {
-        uint64_t page, purge_threads, purge_batch_size, batch_pause_ns;
+        uint64_t page, purge_threads, purge_batch_size;
         double rate, leaf_reads;
 };
 

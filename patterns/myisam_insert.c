@@ -49,7 +49,7 @@ struct insert {
         struct cursor now, expired;
         uint64_t data_pages, index_from, index_pages, start;
         uint64_t next_ns, begun_ns;
-        bool round, marking;
+        bool round;
         uint16_t target;
 };
 

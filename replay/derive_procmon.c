@@ -35,7 +35,7 @@ struct procmon {
         const struct dbio_derive_file *in;
         struct dbio_derived *out;
         struct file *files;
-        unsigned n, more_files;
+        unsigned n;
         int columns[NAMES];
         double first_s, last_s, failed;
         bool any;

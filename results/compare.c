@@ -342,7 +342,6 @@ static int ask_gate(struct dbio_comparison *c, const struct dbio_compare_gate *g
                 free(values);
                 return dbio_err_set(err, DBIO_IO, "out of memory");
         }
-        answer->gate = gate;
         snprintf(answer->text, sizeof answer->text, "%s", gate->limit.text);
         snprintf(answer->phase, sizeof answer->phase, "%s", phase);
         answer->rule = (struct dbio_gate){

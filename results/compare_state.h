@@ -70,7 +70,6 @@ struct dbio_compare_interference {
 };
 
 struct dbio_compare_answer {
-        const struct dbio_compare_gate *gate;
         char text[160], phase[64];
         struct dbio_gate rule;
         struct dbio_gate_answer answer;
@@ -85,7 +84,7 @@ struct dbio_comparison {
         struct dbio_store *store;
         struct dbio_compare_side base, new_;
         double margin;
-        bool same_demand, exact, interleaved, same_session, same_tool;
+        bool same_demand, exact, interleaved, same_session;
         double days_apart;
         char *differences;
         unsigned nhistory, nsessions; /* earlier equal runs, and the sessions they were made in */

@@ -14,7 +14,7 @@ static int load_phases(struct dbio_show *show, struct dbio_err *err)
 {
         sqlite3_stmt *stmt = dbio_db_query(show->store, err,
                                            "SELECT name, phase_id, duration_ns, lag_p99_ns, foreign_share, ended, "
-                                           "overloaded, stopped, timed_out, error_stop FROM phase WHERE run_id = ? "
+                                           "stopped, timed_out, error_stop FROM phase WHERE run_id = ? "
                                            "ORDER BY position", "i", show->run_id);
         int more;
 
@@ -31,10 +31,9 @@ static int load_phases(struct dbio_show *show, struct dbio_err *err)
                 p->lag_p99_ns = dbio_db_double(stmt, 3);
                 p->foreign_share = dbio_db_double(stmt, 4);
                 p->ended = sqlite3_column_int(stmt, 5);
-                p->overloaded = sqlite3_column_int(stmt, 6);
-                p->stopped = sqlite3_column_int(stmt, 7);
-                p->timed_out = sqlite3_column_int(stmt, 8);
-                p->error_stop = sqlite3_column_int(stmt, 9);
+                p->stopped = sqlite3_column_int(stmt, 6);
+                p->timed_out = sqlite3_column_int(stmt, 7);
+                p->error_stop = sqlite3_column_int(stmt, 8);
         }
         return more;
 }

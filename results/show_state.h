@@ -10,7 +10,7 @@ struct dbio_show_phase {
         char name[64];
         int64_t phase_id;
         double duration_ns, lag_p99_ns, foreign_share; /* NAN where not known */
-        bool ended, overloaded, stopped, timed_out, error_stop;
+        bool ended, stopped, timed_out, error_stop;
 };
 
 struct dbio_show {
