@@ -263,3 +263,21 @@ void dbio_text_print(FILE *out, const char *text)
         }
         fputc(printable ? '\'' : '"', out);
 }
+
+void dbio_node_print(FILE *out, const struct dbio_node *node)
+{
+        if (node->type == DBIO_NODE_SCALAR) {
+                dbio_text_print(out, node->text);
+                return;
+        }
+        fputc(node->type == DBIO_NODE_LIST ? '[' : '{', out);
+        for (unsigned i = 0; i < node->n; i++) {
+                fputs(i ? ", " : "", out);
+                if (node->keys) {
+                        dbio_text_print(out, node->keys[i]->text);
+                        fputs(": ", out);
+                }
+                dbio_node_print(out, node->items[i]);
+        }
+        fputc(node->type == DBIO_NODE_LIST ? ']' : '}', out);
+}

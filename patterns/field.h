@@ -139,5 +139,7 @@ void dbio_field_print(FILE *out, const struct dbio_field *field, const struct db
                       const void *config);
 /* Writes text as a YAML scalar, quoted where it must be. */
 void dbio_text_print(FILE *out, const char *text);
+/* Writes a node on one line, in flow style, its scalars as dbio_text_print does. */
+void dbio_node_print(FILE *out, const struct dbio_node *node);
 
 #endif

@@ -239,29 +239,11 @@ static int parse_node(PARSE_ARGS)
         return 0;
 }
 
-static void node_print(FILE *out, const struct dbio_node *node)
-{
-        if (node->type == DBIO_NODE_SCALAR) {
-                dbio_text_print(out, node->text);
-                return;
-        }
-        fputc(node->type == DBIO_NODE_LIST ? '[' : '{', out);
-        for (unsigned i = 0; i < node->n; i++) {
-                fputs(i ? ", " : "", out);
-                if (node->keys) {
-                        dbio_text_print(out, node->keys[i]->text);
-                        fputs(": ", out);
-                }
-                node_print(out, node->items[i]);
-        }
-        fputc(node->type == DBIO_NODE_LIST ? ']' : '}', out);
-}
-
 static void print_node(PRINT_ARGS)
 {
         UNUSED(scope);
         UNUSED(field);
-        node_print(out, *(const struct dbio_node *const *)value);
+        dbio_node_print(out, *(const struct dbio_node *const *)value);
 }
 
 const struct dbio_value_class dbio_value_bool = {

@@ -6,25 +6,9 @@
 
 #include "engine/units.h"
 #include "patterns/doc.h"
+#include "patterns/field.h"
 
 #define CELLS_MAX 10000u
-
-/* A node as it would be written on one line. */
-static void print_flow(const struct dbio_node *node, FILE *out)
-{
-        if (node->type == DBIO_NODE_SCALAR) {
-                fprintf(out, node->quoted ? "'%s'" : "%s", node->text);
-                return;
-        }
-        fputc(node->type == DBIO_NODE_LIST ? '[' : '{', out);
-        for (unsigned i = 0; i < node->n; i++) {
-                fputs(i ? ", " : "", out);
-                if (node->type == DBIO_NODE_MAP)
-                        fprintf(out, "%s: ", node->keys[i]->text);
-                print_flow(node->items[i], out);
-        }
-        fputc(node->type == DBIO_NODE_LIST ? ']' : '}', out);
-}
 
 /* A scalar alone is its text: quotes matter inside of lists and maps only. */
 static char *flow_text(const struct dbio_node *node)
@@ -36,7 +20,7 @@ static char *flow_text(const struct dbio_node *node)
         if (node->type == DBIO_NODE_SCALAR)
                 fputs(node->text, out);
         else
-                print_flow(node, out);
+                dbio_node_print(out, node);
         fclose(out);
         return text;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "patterns/doc.h"
+#include "patterns/field.h"
 
 /* Keys that the schedule hash leaves out (design, Kept with a run). */
 static const char *const not_demand[] = {"name",     "description", "hba",          "study",   "limits",   "payload",
@@ -30,14 +31,7 @@ static void print_value(FILE *out, const struct dbio_node *node)
                 fputs(*node->text ? node->text : "''", out);
                 return;
         }
-        fputc(node->type == DBIO_NODE_LIST ? '[' : '{', out);
-        for (unsigned i = 0; i < node->n; i++) {
-                fputs(i ? ", " : "", out);
-                if (node->type == DBIO_NODE_MAP)
-                        fprintf(out, "%s: ", node->keys[i]->text);
-                print_value(out, node->items[i]);
-        }
-        fputc(node->type == DBIO_NODE_LIST ? ']' : '}', out);
+        dbio_node_print(out, node);
 }
 
 static bool equal(const struct dbio_node *a, const struct dbio_node *b)
