@@ -73,15 +73,6 @@ static int choose_run(struct dbio_show *show, struct dbio_err *err)
         return 0;
 }
 
-/* A word as a shell takes it; one that holds quotes itself is left to the reader. Returns text. */
-static char *shell_word(char *text, size_t size, const char *word)
-{
-        bool plain = word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./")] == 0;
-
-        snprintf(text, size, plain ? "%s" : "'%s'", word);
-        return text;
-}
-
 /* The label where it names just these runs, else the id of the one that is shown. The caller frees. */
 static char *name_of(struct dbio_show *show)
 {
@@ -107,7 +98,7 @@ static void show_next(struct dbio_show *show, const char *db)
 
         if (!name)
                 return;
-        shell_word(word, sizeof word, name);
+        dbio_text_shell_word(word, sizeof word, name);
         snprintf(commands[0], sizeof commands[0], "dbio compare %s OTHER", word);
         snprintf(commands[1], sizeof commands[1], "dbio report %s -o %s.html", word,
                  strpbrk(name, "/ ") || strlen(name) > 35 ? "report" : name);
@@ -119,7 +110,7 @@ static void show_next(struct dbio_show *show, const char *db)
         }
         for (unsigned i = 0; i < 3; i++)
                 fprintf(show->out, "%-9s%s%s%s\n", i ? "" : "NEXT", commands[i], db ? " --db " : "",
-                        db ? shell_word(path, sizeof path, db) : "");
+                        db ? dbio_text_shell_word(path, sizeof path, db) : "");
 }
 
 static int show_parts(struct dbio_show *show, const struct dbio_show_options *options, struct dbio_show_pairs *pairs,

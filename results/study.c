@@ -9,6 +9,7 @@
 #include "results/db.h"
 #include "results/number.h"
 #include "results/study_state.h"
+#include "results/text.h"
 #include "results/verdict.h"
 
 #define COLUMNS_MAX DBIO_STUDY_COLUMNS
@@ -445,16 +446,43 @@ static void print_trials(const struct dbio_study_state *study, FILE *out, const 
 
 static void print_matrix(const struct dbio_study_state *study, FILE *out)
 {
+        char axes[800];
+        int used = study->naxes ? snprintf(axes, sizeof axes, "  columns: %.160s", study->axes[study->naxes - 1]) : 0;
+
+        for (unsigned a = 0; a + 1 < study->naxes && used < (int)sizeof axes - 165; a++)
+                used += snprintf(axes + used, sizeof axes - (size_t)used, "%s%.160s", a ? ", " : "; rows: ", study->axes[a]);
         if (study->naxes)
-                fprintf(out, "  columns: %s", study->axes[study->naxes - 1]);
-        for (unsigned a = 0; a + 1 < study->naxes; a++)
-                fprintf(out, "%s%s", a ? ", " : "; rows: ", study->axes[a]);
-        fprintf(out, "%s    %-24s", study->naxes ? "\n" : "", "");
+                dbio_text_line(out, "%s", axes);
+        fprintf(out, "    %-24s", "");
         for (unsigned k = 0; k < study->ncolumns; k++)
                 fprintf(out, " %*.*s", study->width, study->width, study->columns[k]);
         fputc('\n', out);
         for (unsigned r = 0; r < study->nrows; r++)
                 print_row(study, out, study->rows[r]);
+}
+
+/* How one of its cells is looked at, and two that stand side by side are compared. */
+static void print_next(const struct dbio_study_state *study, FILE *out)
+{
+        const struct dbio_study_cell *first = NULL, *second = NULL;
+        char label[400], word[400];
+
+        for (unsigned i = 0; i < study->ncells && !second; i++) {
+                const struct dbio_study_cell *cell = &study->cells[i];
+
+                if (!first && cell->nruns)
+                        first = cell;
+                else if (cell->nruns && !study->scaling && !study->answer[0] && cell->combination == first->combination)
+                        second = cell;
+        }
+        snprintf(label, sizeof label, "%s/%s", study->label, first->name);
+        dbio_text_shell_word(word, sizeof word, label);
+        fprintf(out, "\nNEXT     dbio show %s\n", word);
+        if (!second)
+                return;
+        fprintf(out, "         dbio compare %s", word);
+        snprintf(label, sizeof label, "%s/%s", study->label, second->name);
+        fprintf(out, " %s\n", dbio_text_shell_word(word, sizeof word, label));
 }
 
 static void print_study(const struct dbio_study_state *study, FILE *out)
@@ -467,10 +495,12 @@ static void print_study(const struct dbio_study_state *study, FILE *out)
                 if (!rows && study->cells[i].nruns)
                         rows = &study->cells[i].runs[0];
         }
-        fprintf(out, "STUDY  %s   %s   %u of %u cells with valid runs%s\n", study->label, study->workload, done,
-                study->ncells, study->ncells && study->cells[0].simulated ? "   SIMULATED" : "");
-        if (study->answer[0])
-                fprintf(out, "\nANSWER\n  %s\n", study->answer);
+        dbio_text_line(out, "STUDY  %s   %s   %u of %u cells with valid runs%s", study->label, study->workload, done,
+                       study->ncells, study->ncells && study->cells[0].simulated ? "   SIMULATED" : "");
+        if (study->answer[0]) {
+                fputs("\nANSWER\n", out);
+                dbio_text_wrap(out, 2, study->answer);
+        }
         if (!rows) {
                 for (unsigned i = 0; i < study->ncells; i++)
                         if (study->cells[i].ran) {
@@ -481,6 +511,7 @@ static void print_study(const struct dbio_study_state *study, FILE *out)
         }
         if (study->answer[0]) {
                 print_trials(study, out, rows);
+                print_next(study, out);
                 return;
         }
         fputc('\n', out);
@@ -493,6 +524,7 @@ static void print_study(const struct dbio_study_state *study, FILE *out)
         dbio_study_print_bars(study, out);
         dbio_study_print_limits(study, out);
         dbio_study_print_layouts(study, out);
+        print_next(study, out);
 }
 
 static void release(struct dbio_study_state *study)

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
@@ -67,6 +68,14 @@ void dbio_text_hang(FILE *out, const char *lead, unsigned indent, const char *te
 {
         fputs(lead, out);
         print_wrapped(out, (unsigned)strlen(lead), indent, text);
+}
+
+char *dbio_text_shell_word(char *text, size_t size, const char *word)
+{
+        bool plain = word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./")] == 0;
+
+        snprintf(text, size, plain ? "%s" : "'%s'", word);
+        return text;
 }
 
 char *dbio_text_duration(char *text, size_t size, double ns)

@@ -18,6 +18,10 @@ void dbio_text_wrap(FILE *out, unsigned indent, const char *text);
 /* The same behind a lead of its own; further lines stand behind `indent` blanks. */
 void dbio_text_hang(FILE *out, const char *lead, unsigned indent, const char *text);
 
+/* A word as a shell takes it: in quotes where it needs them. Quotes in the word itself are left as they are. Returns
+ * text. */
+char *dbio_text_shell_word(char *text, size_t size, const char *word);
+
 /* 0.85s, 10s, 7m10s, 2h05m. Returns text. */
 char *dbio_text_duration(char *text, size_t size, double ns);
 
