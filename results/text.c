@@ -72,7 +72,7 @@ void dbio_text_hang(FILE *out, const char *lead, unsigned indent, const char *te
 
 char *dbio_text_shell_word(char *text, size_t size, const char *word)
 {
-        bool plain = word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./")] == 0;
+        bool plain = word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./=,:")] == 0;
 
         snprintf(text, size, plain ? "%s" : "'%s'", word);
         return text;
