@@ -300,7 +300,7 @@ static int prepare_filesystems(struct dbio_study_run *study, struct dbio_filesys
                 return 0;
         if (dbio_cmdline_has(line, DBIO_OPT_TARGET))
                 return dbio_err_set(err, DBIO_USAGE, "--make-filesystems binds all targets: leave --target");
-        if (!dbio_cmdline_has(line, DBIO_OPT_DRY_RUN) && dbio_filesystems_open(filesystems, line, err))
+        if (dbio_filesystems_open(filesystems, line, err))
                 return -1;
         study->filesystems = filesystems;
         static const char *flag = "";

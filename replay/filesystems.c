@@ -118,6 +118,8 @@ int dbio_filesystems_open(struct dbio_filesystems *filesystems, const struct dbi
                 return dbio_err_set(err, DBIO_USAGE, "--make-filesystems %s: %s", path, strerror(errno));
         if (guard(line, path, err))
                 return -1;
+        if (dbio_cmdline_has(line, DBIO_OPT_DRY_RUN))
+                return 0;
         if (geteuid())
                 return dbio_err_set(err, DBIO_USAGE, "--make-filesystems makes and mounts file systems: it needs root");
         if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))

@@ -19,8 +19,8 @@ struct dbio_filesystems {
         bool mounted, made; /* made: the device has been formatted */
 };
 
-/* Asks the guards whether the device or image may be overwritten, says what will be written, and gets ready. Needs
- * root. DBIO_REFUSED, DBIO_USAGE, DBIO_IO. After a failure nothing is left. */
+/* Asks the guards whether the device or image may be overwritten, says what will be written, and, but for --dry-run, gets
+ * ready, which needs root. DBIO_REFUSED, DBIO_USAGE, DBIO_IO. After a failure nothing is left. */
 int dbio_filesystems_open(struct dbio_filesystems *filesystems, const struct dbio_cmdline *line, struct dbio_err *err);
 /* Makes and mounts one in place of the one before. 1; 0 where this kernel does not mount it, which is said on stderr.
  */
