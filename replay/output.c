@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/guard.h"
+#include "engine/target.h"
 #include "replay/sessioninfo.h"
 
 static int cannot_write(const char *path, int error, struct dbio_err *err)
@@ -73,8 +75,26 @@ static bool reads_arguments(const struct dbio_cmdline *line)
         return false;
 }
 
+/* A file that holds what --destroy protects from runs; its reason in why. */
+static bool is_protected(const char *path, char *why, size_t size)
+{
+        int fd, found;
+
+        if (dbio_file_is_own(path)) {
+                snprintf(why, size, "a target that dbio made");
+                return true;
+        }
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+                return false; /* whoever writes it will hear */
+        found = dbio_guard_signature(fd, why, size);
+        close(fd);
+        return found > 0;
+}
+
 static int check_path(const struct dbio_cmdline *line, const char *option, const char *path, struct dbio_err *err)
 {
+        char why[256] = "";
         struct stat st;
 
         if (stat(path, &st))
@@ -88,6 +108,8 @@ static int check_path(const struct dbio_cmdline *line, const char *option, const
                 if (is_same(&st, line->arguments[i]))
                         return dbio_err_set(err, DBIO_USAGE, "--%s %s: that is what %s reads", option, path,
                                             line->command->name);
+        if (S_ISREG(st.st_mode) && is_protected(path, why, sizeof why))
+                return dbio_err_set(err, DBIO_REFUSED, "--%s %s: %s; another name is right", option, path, why);
         return 0;
 }
 

@@ -20,8 +20,8 @@ int dbio_output_open(struct dbio_output *output, const char *path, struct dbio_e
 /* whole: puts it in its place, DBIO_IO where that fails. Else it goes, and err is left as it is. */
 int dbio_output_close(struct dbio_output *output, bool whole, struct dbio_err *err);
 
-/* Before a command begins: what its options name for writing must be no block device (DBIO_REFUSED), nor the results
- * database or a file that it reads (DBIO_USAGE). */
+/* Before a command begins: what its options name for writing must be no block device, target or file with a
+ * signature (DBIO_REFUSED), nor the results database or a file that it reads (DBIO_USAGE). */
 int dbio_output_check(const struct dbio_cmdline *line, struct dbio_err *err);
 
 #endif

@@ -14,6 +14,7 @@
 #include "engine/sha256.h"
 #include "replay/output.h"
 #include "replay/schedulefile.h"
+#include "replay/session.h"
 #include "replay/tracefeed.h"
 
 #define CHUNK_OPS 4096u
@@ -246,6 +247,10 @@ static int write_all(struct writer *w, struct dbio_trace_feed *feed, struct dbio
                 return -1;
         w->at = sizeof header;
         while ((code = dbio_trace_feed_next(feed, &op, err)) > 0) {
+                if (dbio_interrupt_flag) {
+                        dbio_err_set(err, DBIO_IO, "interrupted");
+                        return 1;
+                }
                 pack(&op, &w->chunk->records[w->chunk->n++]);
                 w->ops++;
                 if (w->chunk->n == CHUNK_OPS && write_chunk(w))
@@ -264,6 +269,11 @@ static int write_all(struct writer *w, struct dbio_trace_feed *feed, struct dbio
                              feed->summary.first_misaligned);
                 return 1;
         }
+        if (!w->ops) {
+                dbio_err_set(err, DBIO_USAGE, "there is no I/O in it");
+                dbio_err_locate(err, feed->input.paths[0], 0, 0);
+                return 1;
+        }
         return (w->chunk->n && write_chunk(w)) || write_footer(w, feed) ? -1 : 0;
 }
 
@@ -278,6 +288,7 @@ int dbio_trace_file_write(struct dbio_trace_feed *feed, const char *path, struct
                 free(w.chunk);
                 return -1;
         }
+        dbio_interrupt_watch(); /* what was begun is to go */
         w.out = output.file;
         int code = write_all(&w, feed, err);
         if (code < 0) {
