@@ -281,6 +281,24 @@ static int read_bindings(struct dbio_session *session, const struct dbio_session
                        : 0;
 }
 
+/* A real array does not tell how large its cache is. */
+static void warn_of_caches(const struct dbio_session *session)
+{
+        const struct dbio_sim_spec *spec = &session->sim.spec;
+
+        for (unsigned i = 0; i < spec->ntargets; i++) {
+                const struct dbio_sim_place *place = &spec->targets[i];
+                const struct dbio_sim_profile *profile = spec->devices[place->device].profile;
+                uint64_t bytes = place->file_size * place->nfiles;
+
+                if (profile->has_cache && bytes < 2 * profile->cache.size)
+                        fprintf(stderr, "warning: target %s (%llu MiB) is smaller than twice the cache of %s (%llu MiB): its "
+                                        "figures may be the cache's\n", session->targets.targets[i].name,
+                                (unsigned long long)(bytes >> 20), profile->name,
+                                (unsigned long long)(profile->cache.size >> 20));
+        }
+}
+
 static int bind(struct dbio_session *session, struct dbio_target_options *options, struct dbio_err *err)
 {
         const struct dbio_demand *demand = &session->demand;
@@ -308,7 +326,10 @@ static int bind(struct dbio_session *session, struct dbio_target_options *option
         const struct dbio_hba *hba = dbio_sim_set_hba(&session->sim);
         if (hba && demand->has_workload && !demand->workload.hba_given)
                 session->schedule->hba = *hba;
-        return dbio_sim_set_place(&session->sim, demand->specs, &session->targets, session->schedule->seed, err);
+        if (dbio_sim_set_place(&session->sim, demand->specs, &session->targets, session->schedule->seed, err))
+                return -1;
+        warn_of_caches(session);
+        return 0;
 }
 
 static int check_ops_log(const char *path, struct dbio_err *err)
