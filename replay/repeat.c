@@ -8,6 +8,7 @@
 #include "replay/progress.h"
 #include "replay/session.h"
 #include "results/recorder.h"
+#include "results/steady.h"
 #include "results/validity.h"
 
 struct repeat {
@@ -25,6 +26,7 @@ struct repeat {
         bool valid, mismatch;
         bool judged;   /* a recorded phase has run, wholly or in part */
         bool suffered; /* --stop-if */
+        bool unsteady; /* with --strict */
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -172,6 +174,26 @@ static int begin(struct repeat *repeat, const char *label, unsigned repetition, 
         return dbio_store_run_begin(session->store, &info, &repeat->run_id, set_id, repeat->err);
 }
 
+/* --strict: whether show marks a recorded phase as not steady. -1 where that cannot be read. */
+static int find_unsteady(struct repeat *repeat)
+{
+        const struct dbio_schedule *schedule = repeat->session->schedule;
+
+        if (!dbio_cmdline_has(repeat->session->line, DBIO_OPT_STRICT))
+                return 0;
+        for (unsigned i = 0; i < schedule->nphases; i++) {
+                struct dbio_steady steady;
+
+                if (dbio_steady_load(repeat->session->store, repeat->run_id, schedule->phase_names[i], &steady, repeat->err))
+                        return -1;
+                if (steady.snia_checked && !steady.snia.steady) {
+                        fprintf(stderr, "--strict: phase %s is not steady\n", schedule->phase_names[i]);
+                        repeat->unsteady = true;
+                }
+        }
+        return 0;
+}
+
 static int exit_code(const struct repeat *repeat)
 {
         if (dbio_interrupt_signal())
@@ -182,7 +204,7 @@ static int exit_code(const struct repeat *repeat)
                 return DBIO_IO;
         if (repeat->suffered)
                 return DBIO_REFUSED;
-        return repeat->valid ? DBIO_OK : DBIO_INVALID;
+        return repeat->valid && !repeat->unsteady ? DBIO_OK : DBIO_INVALID;
 }
 
 int dbio_session_repeat(struct dbio_session *session, const char *label, unsigned repetition, int64_t *set_id,
@@ -227,7 +249,7 @@ int dbio_session_repeat(struct dbio_session *session, const char *label, unsigne
         };
         if (dbio_store_run_end(session->store, repeat.run_id, &outcome, code || repeat.store_failed ? NULL : err) && !code)
                 return -1;
-        if (code || repeat.store_failed)
+        if (code || repeat.store_failed || find_unsteady(&repeat))
                 return -1;
         session->went_on = repeat.errors && !repeat.failed && !repeat.stopped;
         return exit_code(&repeat);
