@@ -267,6 +267,15 @@ int dbio_parse_rate(const char *text, double *ops_per_s, double *bytes_per_s, st
                 return rate_error(text, ops_per_s, bytes_per_s, err);
         snprintf(suffix, sizeof suffix, "%.*s", (int)(slash - number.rest), number.rest);
         unit = unit_find(size_units, suffix);
+        if (!unit && bytes_per_s) {
+                struct dbio_err why = {0};
+                char size[64];
+                uint64_t bytes;
+
+                snprintf(size, sizeof size, "%.*s", (int)(slash - text), text);
+                if (dbio_parse_size(size, &bytes, &why))
+                        return dbio_err_set(err, DBIO_USAGE, "\"%.60s\" is no rate: %s", text, why.message);
+        }
         if (!unit || (*suffix && !bytes_per_s) || (!*suffix && !ops_per_s))
                 return rate_error(text, ops_per_s, bytes_per_s, err);
         if (number_double(&number) * (double)unit->factor > DOUBLE_MAX)

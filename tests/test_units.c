@@ -170,6 +170,7 @@ START_TEST(rates)
         ck_assert_str_eq(err.message, "\"1MiB/s\" is no rate: write 500/s");
         ck_assert_int_eq(dbio_parse_rate("500/m", &ops, &bytes, &err), -1);
         ck_assert_int_eq(dbio_parse_rate("8KB/s", &ops, &bytes, &err), -1);
+        ck_assert_str_eq(err.message, "\"8KB/s\" is no rate: \"8KB\" is no size: write 8K or 8KiB (binary), 8kB (decimal)");
         ck_assert_int_eq(dbio_parse_rate("500/sec", &ops, &bytes, &err), -1);
         ck_assert_int_eq(dbio_parse_rate("99999999999999999999/s", &ops, &bytes, &err), -1);
         ck_assert_str_eq(err.message, "\"99999999999999999999/s\" has more than 19 digits");
