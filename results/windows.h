@@ -37,7 +37,8 @@ struct dbio_window_result {
 
 /* Fills result. `after` begins with the rest of the interval in which the episode ended and goes on until the first of
  * three intervals in a row (whole ones that no episode touches) with at least 95 % of the median rate, else until the
- * next episode or the phase's end. -1: out of memory. */
+ * next episode or the phase's end. Where two episodes share an interval, its ops inside are theirs in proportion to time:
+ * records tell only whether one ran. -1: out of memory. */
 int dbio_windows_cut(const struct dbio_window_input *input, struct dbio_window_result *result);
 
 #endif
