@@ -112,8 +112,9 @@ int dbio_show_limits(struct dbio_show *show, struct dbio_err *err)
         if (figures(show, false, err) || figures(show, true, err))
                 return -1;
         for (unsigned i = 0; i < show->rows.n; i++) {
-                if (show->rows.rows[i].kind != DBIO_COMMIT)
-                        long_ios += show->rows.rows[i].long_ios;
+                if (show->rows.rows[i].kind == DBIO_COMMIT)
+                        continue;
+                long_ios += show->rows.rows[i].long_ios;
                 failed += show->rows.rows[i].errors;
         }
         dbio_text_line(show->out, "CHECKS   long I/O (>= 15 s, error 833): %s   errors: %s",

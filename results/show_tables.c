@@ -90,9 +90,9 @@ static void notes(struct dbio_show *show, const struct dbio_show_phase *phase)
                                        r->kind == DBIO_COMMIT ? "commits" : "ops", r->stream,
                                        r->kind == DBIO_COMMIT ? "flushed" : "issued");
                 if (r->errors)
-                        dbio_text_line(show->out, "  ERRORS: %s of %s's %s ops failed",
+                        dbio_text_line(show->out, "  ERRORS: %s of %s's %s%s failed",
                                        dbio_number_group(a, N, (double)r->errors, 0), r->stream,
-                                       dbio_kind_name((unsigned)r->kind));
+                                       dbio_kind_name((unsigned)r->kind), r->kind == DBIO_COMMIT ? "s" : " ops");
         }
         if (!phase->ended && show->running)
                 dbio_text_line(show->out, "  RUNNING: figures up to the last commit");
