@@ -36,6 +36,7 @@ struct dbio_file {
         unsigned memory_alignment;
         uint16_t target;   /* index of its target */
         bool block;        /* a block device: trims are discards; of files they are holes */
+        bool checked;      /* what is read is held against sums, in the buffer: reads that share one would fail */
 };
 
 struct dbio_sim_spec; /* engine/sim.h: profiles and bindings of the simulated devices */

@@ -146,6 +146,8 @@ static void read_identity(struct dbio_device *device, const char *whole)
 
 static void read_queue(struct dbio_device *device, const char *whole)
 {
+        char format[64];
+
         device->logical_block = (unsigned)read_number(whole, "queue/logical_block_size");
         device->physical_block = (unsigned)read_number(whole, "queue/physical_block_size");
         device->nr_requests = (unsigned)read_number(whole, "queue/nr_requests");
@@ -155,6 +157,8 @@ static void read_queue(struct dbio_device *device, const char *whole)
         read_text(whole, "queue/scheduler", device->scheduler, sizeof device->scheduler);
         active_choice(device->scheduler);
         device->bio_based = !has(whole, "mq");
+        device->checks_reads = read_number(whole, "integrity/read_verify") != 0 &&
+                               read_text(whole, "integrity/format", format, sizeof format) && strcmp(format, "none") != 0;
         device->ram = strncmp(device->whole, "zram", 4) == 0 || strncmp(device->whole, "ram", 3) == 0;
         if (device->bio_based) { /* what stands there is not used by such a device */
                 device->scheduler[0] = 0;

@@ -29,6 +29,7 @@ struct dbio_device {
         bool rotational, read_only;
         bool ram;              /* zram, brd */
         bool bio_based;        /* no blk-mq: io_uring may punt */
+        bool checks_reads;     /* holds what is read against its protection information (sysfs-block, read_verify) */
         bool partition;
 };
 
@@ -42,6 +43,7 @@ struct dbio_extents {
 /* Of a file on a file system. */
 struct dbio_file_facts {
         char filesystem[32];   /* ext4, xfs, tmpfs */
+        bool checks_reads;     /* a file system that holds what is read against sums */
         char mount_point[256], mount_source[256], mount_options[512];
         uint64_t size_bytes, allocated_bytes;
         uint64_t free_bytes, filesystem_bytes; /* of the file system; free for an ordinary user */

@@ -119,6 +119,17 @@ static void read_mount(struct dbio_file_facts *facts, const char *path)
         mnt_unref_table(table);
 }
 
+/* These hold what direct I/O reads against sums in the reader's buffer. */
+static bool has_sums(const char *filesystem)
+{
+        static const char *const names[] = {"btrfs", "bcachefs", "zfs"};
+
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (strcmp(filesystem, names[i]) == 0)
+                        return true;
+        return false;
+}
+
 static void read_alignment(struct dbio_file_facts *facts, const char *path)
 {
 #ifdef STATX_DIOALIGN
@@ -153,6 +164,7 @@ int dbio_file_facts_read(struct dbio_file_facts *facts, const char *path, bool e
         facts->filesystem_bytes = (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize;
         facts->ram = fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC;
         read_mount(facts, real);
+        facts->checks_reads = has_sums(facts->filesystem);
         if (major(facts->device) == 0)
                 facts->device = 0;
         read_alignment(facts, real);

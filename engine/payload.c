@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OWN, DUPLICATE, SPOILT };
+
 /* xorshift64* (Vigna 2016): no compressor finds anything in it. */
 static uint64_t next(struct dbio_payload *payload)
 {
@@ -32,11 +34,9 @@ int dbio_payload_init(struct dbio_payload *payload, void *memory, size_t bytes, 
                                          .state = 0x9E3779B97F4A7C15u};
         size_t nblocks = bytes / DBIO_PAYLOAD_BLOCK;
 
-        if (dedup > 0) {
-                payload->copied = calloc(nblocks + 1, 1);
-                if (!payload->copied)
-                        return -1;
-        }
+        payload->holds = calloc(nblocks + 1, 1);
+        if (!payload->holds)
+                return -1;
         fill_block(payload, payload->duplicate); /* the same in every run and worker */
         payload->state = seed * 0x9E3779B97F4A7C15u + 0x632BE59BD9B4E019u;
         if (!payload->state)
@@ -49,8 +49,21 @@ int dbio_payload_init(struct dbio_payload *payload, void *memory, size_t bytes, 
 
 void dbio_payload_release(struct dbio_payload *payload)
 {
-        free(payload->copied);
-        payload->copied = NULL;
+        free(payload->holds);
+        payload->holds = NULL;
+}
+
+static unsigned char *holds_at(struct dbio_payload *payload, const unsigned char *at)
+{
+        return &payload->holds[(size_t)(at - payload->memory) / DBIO_PAYLOAD_BLOCK];
+}
+
+void dbio_payload_spoil(struct dbio_payload *payload, void *buffer, uint32_t length)
+{
+        unsigned char *at = buffer;
+
+        for (uint32_t done = 0; done < length; done += DBIO_PAYLOAD_BLOCK, at += DBIO_PAYLOAD_BLOCK)
+                *holds_at(payload, at) = SPOILT;
 }
 
 void dbio_payload_stamp(struct dbio_payload *payload, void *buffer, uint32_t length)
@@ -58,19 +71,17 @@ void dbio_payload_stamp(struct dbio_payload *payload, void *buffer, uint32_t len
         unsigned char *at = buffer;
 
         for (uint32_t done = 0; done < length; done += DBIO_PAYLOAD_BLOCK, at += DBIO_PAYLOAD_BLOCK) {
-                if (payload->copied) {
-                        unsigned char *copied = &payload->copied[(size_t)(at - payload->memory) / DBIO_PAYLOAD_BLOCK];
+                unsigned char *holds = holds_at(payload, at);
 
-                        if ((double)(next(payload) >> 11) * 0x1p-53 < payload->dedup) {
-                                if (!*copied)
-                                        memcpy(at, payload->duplicate, DBIO_PAYLOAD_BLOCK);
-                                *copied = 1;
-                                continue;
-                        }
-                        if (*copied)
-                                fill_block(payload, at);
-                        *copied = 0;
+                if (payload->dedup > 0 && (double)(next(payload) >> 11) * 0x1p-53 < payload->dedup) {
+                        if (*holds != DUPLICATE)
+                                memcpy(at, payload->duplicate, DBIO_PAYLOAD_BLOCK);
+                        *holds = DUPLICATE;
+                        continue;
                 }
+                if (*holds != OWN)
+                        fill_block(payload, at);
+                *holds = OWN;
                 uint64_t stamp[2] = {++payload->counter, payload->counter * 0x9E3779B97F4A7C15u};
 
                 memcpy(at, stamp, sizeof stamp);

@@ -23,6 +23,7 @@ struct dbio_run {
         unsigned char *arena;
         size_t arena_bytes;
         struct dbio_verify *verify; /* NULL without --verify */
+        bool own_reads;            /* each read has a buffer of its own: they are looked at, by us or below */
         bool dead;                 /* ios of a timed out phase may still write into the arena */
         struct dbio_run *next_dead;
 

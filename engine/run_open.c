@@ -114,6 +114,9 @@ static int init_run(struct dbio_run *run, struct dbio_err *err)
                 run->hba.ports = 1;
         run->nworkers = 1;
         run->files = calloc(run->targets->n + 1, sizeof *run->files);
+        run->own_reads = run->options.verify;
+        for (unsigned i = 0; i < run->targets->nfiles; i++)
+                run->own_reads = run->own_reads || run->targets->io_files[i].checked;
         unsigned most = dbio_run_most_workers(run);
 
         run->workers = calloc(most, sizeof *run->workers);

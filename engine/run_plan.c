@@ -21,7 +21,7 @@ static bool owns_buffers(const struct dbio_run *run, const struct dbio_stream *s
         for (unsigned i = 0; i < stream->nuses; i++)
                 if (stream->uses[i].writes)
                         return true;
-        return run->options.verify;
+        return run->own_reads;
 }
 
 /* Buffers of a worker's writes, by the depths of its sources. */
@@ -84,7 +84,7 @@ struct dbio_pacer_config dbio_run_pacer_config(const struct dbio_run *run, const
                 .max_iops = run->options.max_iops,
                 .max_bytes_per_s = run->options.max_bytes_per_s,
                 .files = run->files,
-                .buffer_reads = run->options.verify,
+                .buffer_reads = run->own_reads,
         };
 }
 

@@ -79,6 +79,7 @@ static int resolve_block(struct resolving *r, struct dbio_file *io, struct dbio_
         file->start = device.start_bytes;
         io->size = device.size_bytes;
         io->sector = io->memory_alignment = device.logical_block ? device.logical_block : 512;
+        io->checked = device.checks_reads;
         return 0;
 }
 
@@ -101,8 +102,11 @@ static int resolve_regular(struct resolving *r, struct dbio_file *io, struct dbi
         }
         /* Where statx does not tell: the device's logical block; without a device the file system's own. */
         block = facts.block;
-        if (facts.device && dbio_device_read(&device, facts.device, NULL) == 0 && device.logical_block)
-                block = device.logical_block;
+        io->checked = facts.checks_reads;
+        if (facts.device && dbio_device_read(&device, facts.device, NULL) == 0) {
+                block = device.logical_block ? device.logical_block : block;
+                io->checked = io->checked || device.checks_reads;
+        }
         io->sector = facts.dio_offset_alignment ? facts.dio_offset_alignment : block;
         io->memory_alignment = facts.dio_memory_alignment ? facts.dio_memory_alignment : block;
         if (r->options->buffered)

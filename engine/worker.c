@@ -161,6 +161,8 @@ static void begin_op(struct dbio_worker *w, struct dbio_slot *slot)
         dbio_metrics_submitted(slot->figures);
         if (slot->op.kind == DBIO_WRITE && slot->buffer && !w->null_payload)
                 dbio_payload_stamp(&w->payload, slot->buffer, slot->op.length);
+        else if (slot->op.kind == DBIO_READ && slot->buffer && !w->null_payload)
+                dbio_payload_spoil(&w->payload, slot->buffer, slot->op.length);
         if (w->verify)
                 begin_verified(w, slot);
 }

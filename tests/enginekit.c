@@ -100,7 +100,7 @@ static int fixed_submit(void *opaque, struct dbio_io *const *ios, unsigned nr)
                 if (kit_nissues < KIT_LOG)
                         kit_issues[kit_nissues++] =
                                 (struct kit_issue){now_ns, ios[i]->offset, ios[i]->length, state->call, ios[i]->kind,
-                                                   state->nr};
+                                                   state->nr, ios[i]->buffer};
         }
         return (int)i;
 }
@@ -270,6 +270,7 @@ int kit_run(struct kit *kit)
         struct dbio_run *run = NULL;
         int result;
 
+        files[0].checked = kit->checked;
         if (!kit->real)
                 kit->options.clock = &kit->clock;
         if (getenv("DBIO_KIT_WRAPPED") &&

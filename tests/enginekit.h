@@ -41,6 +41,7 @@ struct kit_issue {
         unsigned call; /* submit call */
         uint8_t kind;
         unsigned inflight; /* at that time, this one included */
+        const void *buffer;
 };
 extern struct kit_issue kit_issues[KIT_LOG];
 extern unsigned kit_nissues, kit_peak;
@@ -61,6 +62,7 @@ struct kit {
         struct dbio_source *sources[KIT_STREAMS][64];
         struct kit_source planned[KIT_STREAMS];
         unsigned nfiles;
+        bool checked;                     /* the files hold reads against sums */
         struct dbio_targets *targets;     /* NULL = one of 1 TiB without anything behind it */
         /* after kit_run */
         struct dbio_verify_report verified; /* under options.verify */

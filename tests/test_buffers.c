@@ -104,6 +104,11 @@ START_TEST(payload_is_incompressible_and_unique)
         memcpy(before, memory, 4096);
         dbio_payload_stamp(&payload, memory, 512);
         ck_assert_int_ne(memcmp(before, memory, 512), 0);
+        /* what was read into it is not written */
+        memset(memory, 0, BLOCKS * 4096);
+        dbio_payload_spoil(&payload, memory, BLOCKS * 4096);
+        dbio_payload_stamp(&payload, memory, BLOCKS * 4096);
+        ck_assert_uint_ge(deflated(), BLOCKS * 4096);
         dbio_payload_release(&payload);
         free(memory);
 }

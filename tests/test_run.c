@@ -313,6 +313,26 @@ START_TEST(caps_hold)
 }
 END_TEST
 
+/* Btrfs and protection information hold what was read against sums where it lies: two reads into one place fail. */
+START_TEST(reads_that_are_checked_own_their_buffers)
+{
+        for (int checked = 0; checked < 2; checked++) {
+                struct kit *kit = new_kit(MS);
+                unsigned same = 0;
+
+                kit->checked = checked;
+                kit_add(kit, "reads", (struct kit_source){.nr = 8})->depth = 8;
+                ck_assert_int_eq(kit_run(kit), 0);
+                ck_assert_uint_eq(kit_peak, 8); /* all at once */
+                for (unsigned i = 0; i < 8; i++)
+                        for (unsigned k = 0; k < i; k++)
+                                same += kit_issues[i].buffer == kit_issues[k].buffer;
+                ck_assert_uint_eq(same, checked ? 0 : 28);
+                kit_release(kit);
+        }
+}
+END_TEST
+
 /* Who waits under a cap is served in the order of asking: each thread gets the same. */
 START_TEST(caps_are_shared)
 {
@@ -502,7 +522,8 @@ TEST_MAIN("run", closed_loop_keeps_its_depth, open_loop_goes_when_due, overload_
           think_time_is_kept, hba_what_if, hba_splits_and_ports, hba_splits_at_sectors,
           touching_ops_never_share_a_call,
           barriers_hold_both_ways, phase_ops_end_it_exactly, endless_streams_stop_with_the_last_finite_one,
-          streams_start_and_stop, time_can_be_scaled, caps_hold, caps_are_shared, errors_are_counted_apart,
+          streams_start_and_stop, time_can_be_scaled, caps_hold, caps_are_shared,
+          reads_that_are_checked_own_their_buffers, errors_are_counted_apart,
           too_many_errors_stop_the_run, an_op_that_never_comes_back_ends_the_run, a_broken_backend_keeps_the_figures,
           a_full_backend_is_waited_for, a_stop_from_outside_drains, thirty_days_at_200_000_a_second,
           workers_share_a_phase_on_the_real_clock, workers_never_pass_the_adapter)
