@@ -35,7 +35,7 @@ int dbio_cmd_help(const struct dbio_cmdline *line, struct dbio_err *err)
         }
         const struct dbio_subcommand *command = dbio_subcommand_find(line->arguments[0]);
         if (!command)
-                return dbio_err_set(err, DBIO_USAGE, "no command %s; `dbio help` lists them", line->arguments[0]);
+                return dbio_subcommand_none(line->arguments[0], err);
         printf("dbio %s%s%s\n    %s\n", command->name, *command->usage ? " " : "", command->usage, command->summary);
         for (const signed char *id = command->options; *id >= 0; id++)
                 print_option(&dbio_options[*id]);

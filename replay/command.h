@@ -52,6 +52,8 @@ extern const struct dbio_option dbio_options[DBIO_OPTIONS];
 extern const struct dbio_subcommand dbio_subcommands[]; /* ended by name NULL */
 
 const struct dbio_subcommand *dbio_subcommand_find(const char *name);
+/* DBIO_USAGE for a word that is no command, with what may have been meant. */
+int dbio_subcommand_none(const char *word, struct dbio_err *err);
 
 /* Options and arguments in any order, `--` ends the options. DBIO_USAGE with a near miss named. */
 int dbio_cmdline_parse(struct dbio_cmdline *line, const struct dbio_subcommand *command, int argc, char **argv,

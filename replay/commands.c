@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/near.h"
+
 #define LIST(...) ((const signed char[]){__VA_ARGS__, -1})
 
 /* What `run` and `study` share. */
@@ -66,4 +68,19 @@ const struct dbio_subcommand *dbio_subcommand_find(const char *name)
                 if (!strcmp(command->name, name))
                         return command;
         return NULL;
+}
+
+int dbio_subcommand_none(const char *word, struct dbio_err *err)
+{
+        const char *names[64];
+        unsigned n = 0;
+
+        for (const struct dbio_subcommand *command = dbio_subcommands; command->name; command++)
+                names[n++] = command->name;
+        if (*word == '-')
+                return dbio_err_set(err, DBIO_USAGE, "%s stands before the command; options follow it", word);
+        const char *near = dbio_near_miss(word, names, n);
+        if (near)
+                return dbio_err_set(err, DBIO_USAGE, "no command %s; did you mean %s?", word, near);
+        return dbio_err_set(err, DBIO_USAGE, "no command %s; `dbio help` lists them", word);
 }

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/near.h"
 #include "replay/command.h"
 #include "replay/output.h"
 #include "replay/session.h"
@@ -17,19 +16,6 @@ void dbio_error_print(const struct dbio_err *err)
 
         dbio_err_format(err, text, sizeof text);
         fputs(text, stderr);
-}
-
-static int no_such_command(const char *word, struct dbio_err *err)
-{
-        const char *names[64];
-        unsigned n = 0;
-
-        for (const struct dbio_subcommand *command = dbio_subcommands; command->name; command++)
-                names[n++] = command->name;
-        const char *near = dbio_near_miss(word, names, n);
-        if (near)
-                return dbio_err_set(err, DBIO_USAGE, "no command %s; did you mean %s?", word, near);
-        return dbio_err_set(err, DBIO_USAGE, "no command %s; `dbio help` lists them", word);
 }
 
 static int run(int argc, char **argv, struct dbio_err *err)
@@ -45,7 +31,7 @@ static int run(int argc, char **argv, struct dbio_err *err)
                 word = "help";
         const struct dbio_subcommand *command = dbio_subcommand_find(word);
         if (!command)
-                return no_such_command(word, err);
+                return dbio_subcommand_none(word, err);
         for (int i = 2; i < argc && strcmp(argv[i], "--"); i++) {
                 if (strcmp(argv[i], "--help") && strcmp(argv[i], "-h"))
                         continue;

@@ -357,6 +357,8 @@ int dbio_session_open(struct dbio_session *session, const char *source, const st
 
         memset(session, 0, sizeof *session);
         session->line = line;
+        if (dry && dbio_cmdline_has(line, DBIO_OPT_JSON))
+                return dbio_err_set(err, DBIO_USAGE, "--dry-run is told in words: leave --json");
         if (!dry) /* making files takes long */
                 dbio_interrupt_watch();
         dbio_progress_init(&progress, dbio_cmdline_has(line, DBIO_OPT_QUIET), 1);
