@@ -114,7 +114,7 @@ static int load_runs(struct dbio_store *store, int64_t id, struct dbio_study_sta
                 int64_t ids[RUNS_MAX];
                 sqlite3_stmt *stmt =
                         dbio_db_query(store, err,
-                                      "SELECT r.run_id, r.simulated, r.status = 'complete' AND r.valid FROM study_cell c"
+                                      "SELECT r.run_id, r.simulated, r.status = 'complete' AND r.valid, r.trust FROM study_cell c"
                                       " JOIN run r USING (set_id) WHERE c.study_id = ? AND c.cell = ? ORDER BY r.run_id",
                                       "ii", id, (int64_t)i);
                 int more;
@@ -125,6 +125,8 @@ static int load_runs(struct dbio_store *store, int64_t id, struct dbio_study_sta
                         if (cell->nruns < RUNS_MAX && sqlite3_column_int(stmt, 2)) {
                                 ids[cell->nruns++] = sqlite3_column_int64(stmt, 0);
                                 cell->simulated = sqlite3_column_int(stmt, 1);
+                                if (cell->simulated && !cell->trust)
+                                        cell->trust = strdup(dbio_db_text(stmt, 3));
                         }
                 }
                 for (unsigned r = 0; r < cell->nruns && !more; r++)
@@ -485,6 +487,20 @@ static void print_next(const struct dbio_study_state *study, FILE *out)
         fprintf(out, " %s\n", dbio_text_shell_word(word, sizeof word, label));
 }
 
+/* How far the devices' models can be trusted, each said once. */
+static void print_trust(const struct dbio_study_state *study, FILE *out)
+{
+        for (unsigned i = 0, k; i < study->ncells; i++) {
+                const char *trust = study->cells[i].trust;
+
+                for (k = 0; trust && k < i; k++)
+                        if (study->cells[k].trust && !strcmp(study->cells[k].trust, trust))
+                                break;
+                if (trust && k == i)
+                        dbio_text_hang(out, "SIMULATED  ", 0, trust);
+        }
+}
+
 static void print_study(const struct dbio_study_state *study, FILE *out)
 {
         const struct dbio_figure_rows *rows = NULL;
@@ -495,8 +511,9 @@ static void print_study(const struct dbio_study_state *study, FILE *out)
                 if (!rows && study->cells[i].nruns)
                         rows = &study->cells[i].runs[0];
         }
-        dbio_text_line(out, "STUDY  %s   %s   %u of %u cells with valid runs%s", study->label, study->workload, done,
-                       study->ncells, study->ncells && study->cells[0].simulated ? "   SIMULATED" : "");
+        dbio_text_line(out, "STUDY  %s   %s   %u of %u cells with valid runs", study->label, study->workload, done,
+                       study->ncells);
+        print_trust(study, out);
         if (study->answer[0]) {
                 fputs("\nANSWER\n", out);
                 dbio_text_wrap(out, 2, study->answer);
@@ -531,6 +548,7 @@ static void release(struct dbio_study_state *study)
 {
         for (unsigned i = 0; i < study->ncells; i++) {
                 free(study->cells[i].name);
+                free(study->cells[i].trust);
                 free(study->cells[i].note);
                 for (unsigned k = 0; k < study->cells[i].nlimits; k++) {
                         free(study->cells[i].limits[k].phase);

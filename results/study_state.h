@@ -25,6 +25,7 @@ struct dbio_study_cell {
         unsigned nruns;
         bool simulated, ran; /* ran: also where no run was valid and complete */
         struct dbio_figure_rows runs[DBIO_STUDY_RUNS];
+        char *trust; /* of a simulated one's profiles; NULL where real */
         char *note; /* what the first run says of its targets' layouts; NULL = nothing */
         unsigned nlimits;
         struct dbio_study_limit *limits; /* of the first run */
