@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,10 +98,10 @@ static int print_all(const struct comparing *all, const struct dbio_cmdline *lin
         if (junit) {
                 FILE *file = fopen(junit, "w");
                 if (!file)
-                        return dbio_err_set(err, DBIO_IO, "%s: cannot be written", junit);
+                        return dbio_err_set(err, DBIO_IO, "%s: %s", junit, strerror(errno));
                 dbio_compare_junit(all->comparisons, all->n - 1, file);
                 if (fclose(file))
-                        return dbio_err_set(err, DBIO_IO, "%s: cannot be written", junit);
+                        return dbio_err_set(err, DBIO_IO, "%s: %s", junit, strerror(errno));
         }
         return code;
 }
