@@ -68,8 +68,8 @@ int dbio_sim_set_geometry(void *set, const struct dbio_binding *binding, uint64_
 /* Lays the resolved targets on the devices. DBIO_USAGE where they do not fit. */
 int dbio_sim_set_place(struct dbio_sim_set *set, const struct dbio_target_spec *specs,
                        const struct dbio_targets *targets, uint64_t seed, struct dbio_err *err);
-/* The hba: block of the first device that has one, NULL where none has. */
-const struct dbio_hba *dbio_sim_set_hba(const struct dbio_sim_set *set);
+/* *hba gets the hba: block of the devices' profiles and stays as it is where none has one. DBIO_USAGE where two differ. */
+int dbio_sim_set_hba(const struct dbio_sim_set *set, struct dbio_hba *hba, struct dbio_err *err);
 /* After a run: one text a target, "" where there is nothing to say of it: how the layout split its ios
  * (dbio_sim_split_format). The set's own, until the next call. NULL on an empty set. */
 const char *const *dbio_sim_set_notes(struct dbio_sim_set *set);

@@ -127,12 +127,28 @@ out:
         return rc;
 }
 
-const struct dbio_hba *dbio_sim_set_hba(const struct dbio_sim_set *set)
+static bool same_hba(const struct dbio_hba *a, const struct dbio_hba *b)
 {
-        for (unsigned i = 0; i < set->nprofiles; i++)
-                if (set->profiles[i]->has_hba)
-                        return &set->profiles[i]->hba;
-        return NULL;
+        return a->ports == b->ports && a->max_outstanding == b->max_outstanding && a->max_transfer == b->max_transfer;
+}
+
+int dbio_sim_set_hba(const struct dbio_sim_set *set, struct dbio_hba *hba, struct dbio_err *err)
+{
+        const struct dbio_sim_profile *first = NULL;
+
+        for (unsigned i = 0; i < set->nprofiles; i++) {
+                const struct dbio_sim_profile *profile = set->profiles[i];
+
+                if (!profile->has_hba)
+                        continue;
+                if (first && !same_hba(&first->hba, &profile->hba))
+                        return dbio_err_set(err, DBIO_USAGE,
+                                            "sim:%s and sim:%s have different hba: limits, and a run has one adapter: give "
+                                            "`hba` in the workload", first->name, profile->name);
+                first = first ? first : profile;
+                *hba = profile->hba;
+        }
+        return 0;
 }
 
 const char *const *dbio_sim_set_notes(struct dbio_sim_set *set)

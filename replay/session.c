@@ -323,9 +323,9 @@ static int bind(struct dbio_session *session, struct dbio_target_options *option
                 return -1;
         if (!session->simulated)
                 return 0;
-        const struct dbio_hba *hba = dbio_sim_set_hba(&session->sim);
-        if (hba && demand->has_workload && !demand->workload.hba_given)
-                session->schedule->hba = *hba;
+        bool hba_given = demand->has_workload && demand->workload.hba_given;
+        if (!hba_given && dbio_sim_set_hba(&session->sim, &session->schedule->hba, err))
+                return -1;
         if (dbio_sim_set_place(&session->sim, demand->specs, &session->targets, session->schedule->seed, err))
                 return -1;
         warn_of_caches(session);
