@@ -50,6 +50,7 @@ const struct dbio_source_class kit_planned = {.fill = planned_fill, .finish = pl
 
 struct state {
         struct dbio_clock *clock;
+        const unsigned char *arena;
         unsigned head, nr;
         uint64_t number, reaps;
         unsigned call;
@@ -66,6 +67,7 @@ static int fixed_open(void **out, const struct dbio_backend_env *env, struct dbi
 
         (void)err;
         state->clock = env->clock;
+        state->arena = env->arena;
         *out = state;
         return 0;
 }
@@ -100,7 +102,8 @@ static int fixed_submit(void *opaque, struct dbio_io *const *ios, unsigned nr)
                 if (kit_nissues < KIT_LOG)
                         kit_issues[kit_nissues++] =
                                 (struct kit_issue){now_ns, ios[i]->offset, ios[i]->length, state->call, ios[i]->kind,
-                                                   state->nr, ios[i]->buffer};
+                                                   state->nr,
+                                                   ios[i]->buffer ? (unsigned char *)ios[i]->buffer - state->arena : -1};
         }
         return (int)i;
 }

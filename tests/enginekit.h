@@ -4,6 +4,7 @@
 #define DBIO_TESTS_ENGINEKIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/run.h"
@@ -41,7 +42,7 @@ struct kit_issue {
         unsigned call; /* submit call */
         uint8_t kind;
         unsigned inflight; /* at that time, this one included */
-        const void *buffer;
+        ptrdiff_t buffer;  /* where in the arena; -1 = none */
 };
 extern struct kit_issue kit_issues[KIT_LOG];
 extern unsigned kit_nissues, kit_peak;
