@@ -65,9 +65,9 @@ static void print_errors(const struct repeat *repeat, const struct dbio_phase_re
                 const struct dbio_io_error *error = &result->errors[i];
                 if (!error->error)
                         continue;
-                fprintf(stderr, "%s: %llu %s errors on %s, the first at offset %llu: %s\n",
+                fprintf(stderr, "%s: %llu %s error%s on %s, the first at offset %llu: %s\n",
                         repeat->phase->streams[error->stream].name, (unsigned long long)error->count,
-                        dbio_kind_name(error->kind), repeat->session->schedule->target_names[error->target],
+                        dbio_kind_name(error->kind), error->count == 1 ? "" : "s", repeat->session->schedule->target_names[error->target],
                         (unsigned long long)error->first_offset, strerror(error->error));
         }
 }
@@ -132,6 +132,8 @@ static int run_phase(struct repeat *repeat, unsigned index)
         if (repeat->suffered)
                 fprintf(stderr, "--stop-if: await of %s was %.1f ms: the run ends here\n", session->stop_if.device,
                         session->stop_if.await_ns / 1e6);
+        if (result.error_stop)
+                fprintf(stderr, "the run ends here, as on_error says\n");
         if (result.timed_out)
                 fprintf(stderr, "an op was in flight for longer than the timeout: the run ends here\n");
 out:
