@@ -19,7 +19,7 @@
 #define WIDTH_MAX   18
 #define VARIES      1.05 /* commits: where their rate differs so much, it is what the study changed */
 
-static const char *const metric_names[] = {"IOPS", "MiB/s", "avg ms"};
+const char *const dbio_study_metric_names[] = {"IOPS", "MiB/s", "avg ms"};
 
 static char *keep(sqlite3_stmt *stmt, int column)
 {
@@ -241,7 +241,7 @@ enum dbio_study_metric dbio_study_metric_of(const struct dbio_study_state *study
         static const char *const by_bytes[] = {"sequential", "scan", "backup", "restore", "bulk_load", "file_init"};
 
         if (row->kind == DBIO_COMMIT)
-                return rate_varies(study, row) ? DBIO_STUDY_IOPS : DBIO_STUDY_MEAN_MS;
+                return !study->answer[0] && rate_varies(study, row) ? DBIO_STUDY_IOPS : DBIO_STUDY_MEAN_MS;
         /* A log's writes are what group commit makes of them: fewer can be better. Its commits count, and their time. */
         if (row->flags & (DBIO_STREAM_TIMED | DBIO_STREAM_COMMITS))
                 return DBIO_STUDY_MEAN_MS;
@@ -299,12 +299,39 @@ static void print_value(const struct dbio_study_state *study, FILE *out, double 
         fprintf(out, " %*s", study->width, text);
 }
 
-/* Who wins among the columns' best, and whether more than noise or margin says so. */
+/* What is to be said of a against b, more than noise or margin. */
+static enum dbio_verdict_word verdict_of(enum dbio_study_metric metric, const struct dbio_study_values *a,
+                                         const struct dbio_study_values *b)
+{
+        const struct dbio_study_values *pair[2] = {b, a};
+        struct dbio_verdict_value sides[2][RUNS_MAX];
+        struct dbio_verdict verdict;
+
+        for (unsigned s = 0; s < 2; s++)
+                for (unsigned r = 0; r < pair[s]->n; r++)
+                        sides[s][r] = (struct dbio_verdict_value){pair[s]->value[r], (int64_t)(2 * r + s)};
+        dbio_verdict_decide(&(struct dbio_verdict_question){.base = sides[0],
+                                                            .new_ = sides[1],
+                                                            .nr_base = b->n,
+                                                            .nr_new = a->n,
+                                                            .higher_is_better = metric != DBIO_STUDY_MEAN_MS,
+                                                            .exact = a->exact && b->exact,
+                                                            .margin = DBIO_VERDICT_MARGIN,
+                                                            .alpha = 0.05},
+                            &verdict);
+        return verdict.word;
+}
+
+static double lead_of(enum dbio_study_metric metric, const struct dbio_study_values *a, const struct dbio_study_values *b)
+{
+        return metric == DBIO_STUDY_MEAN_MS ? b->mean / a->mean : a->mean / b->mean;
+}
+
+/* Who wins among the columns' best, else who falls behind. */
 static void print_winner(const struct dbio_study_state *study, FILE *out, enum dbio_study_metric metric,
                          const struct dbio_study_values *best)
 {
-        unsigned first = COLUMNS_MAX, second = COLUMNS_MAX;
-        struct dbio_verdict_value sides[2][RUNS_MAX];
+        unsigned first = COLUMNS_MAX, second = COLUMNS_MAX, last = COLUMNS_MAX;
 
         for (unsigned k = 0; k < study->ncolumns; k++) {
                 if (isnan(best[k].mean))
@@ -315,35 +342,26 @@ static void print_winner(const struct dbio_study_state *study, FILE *out, enum d
                 } else if (second == COLUMNS_MAX || dbio_study_better(metric, best[k].mean, best[second].mean)) {
                         second = k;
                 }
+                if (last == COLUMNS_MAX || dbio_study_better(metric, best[last].mean, best[k].mean))
+                        last = k;
         }
         if (second == COLUMNS_MAX) {
                 fputc('\n', out);
                 return;
         }
-        const struct dbio_study_values *pair[2] = {&best[second], &best[first]};
-        for (unsigned s = 0; s < 2; s++)
-                for (unsigned r = 0; r < pair[s]->n; r++)
-                        sides[s][r] = (struct dbio_verdict_value){pair[s]->value[r], (int64_t)(2 * r + s)};
-        struct dbio_verdict verdict;
-        dbio_verdict_decide(&(struct dbio_verdict_question){.base = sides[0],
-                                                            .new_ = sides[1],
-                                                            .nr_base = pair[0]->n,
-                                                            .nr_new = pair[1]->n,
-                                                            .higher_is_better = metric != DBIO_STUDY_MEAN_MS,
-                                                            .exact = pair[0]->exact && pair[1]->exact,
-                                                            .margin = DBIO_VERDICT_MARGIN,
-                                                            .alpha = 0.05},
-                            &verdict);
-        double lead = metric == DBIO_STUDY_MEAN_MS ? best[second].mean / best[first].mean
-                                                   : best[first].mean / best[second].mean;
-        if (verdict.word == DBIO_VERDICT_FASTER && lead > 2)
+        enum dbio_verdict_word word = verdict_of(metric, &best[first], &best[second]);
+        double lead = lead_of(metric, &best[first], &best[second]);
+        if (word == DBIO_VERDICT_FASTER && lead > 2)
                 fprintf(out, "  %s, x %.1f\n", study->columns[first], lead);
-        else if (verdict.word == DBIO_VERDICT_FASTER)
+        else if (word == DBIO_VERDICT_FASTER)
                 fprintf(out, "  %s by %.0f %%\n", study->columns[first], 100 * (lead - 1));
-        else if (verdict.word == DBIO_VERDICT_SAME)
-                fprintf(out, "  no difference\n");
-        else
+        else if (word != DBIO_VERDICT_SAME)
                 fprintf(out, "  cannot tell (%u runs)\n", best[first].n);
+        else if (verdict_of(metric, &best[first], &best[last]) == DBIO_VERDICT_FASTER)
+                fprintf(out, "  %s behind by %.0f %%\n", study->columns[last],
+                        100 * (1 - 1 / lead_of(metric, &best[first], &best[last])));
+        else
+                fprintf(out, "  no difference\n");
 }
 
 static void print_combination(const struct dbio_study_state *study, FILE *out, unsigned combination)
@@ -380,7 +398,7 @@ static void print_row(const struct dbio_study_state *study, FILE *out, const str
         bool devices = rows_are_devices(study);
 
         fprintf(out, "  %s  %s %s  %s\n", row->phase, row->stream, dbio_kind_name((unsigned)row->kind),
-                metric_names[metric]);
+                dbio_study_metric_names[metric]);
         for (unsigned k = 0; k < COLUMNS_MAX; k++)
                 best[k].mean = NAN;
         for (unsigned c = 0; c < study->ncombinations; c++) {
@@ -416,34 +434,6 @@ static void print_row(const struct dbio_study_state *study, FILE *out, const str
         dbio_study_print_device_limit(study, out, row);
         free(own);
         free(best);
-}
-
-/* A search: a line a trial, in the order of trying. */
-static void print_trials(const struct dbio_study_state *study, FILE *out, const struct dbio_figure_rows *rows)
-{
-        fprintf(out, "\n  %-16s", "tried");
-        for (unsigned i = 0; i < rows->n && i < 4; i++) {
-                char text[80];
-                snprintf(text, sizeof text, "%s %s %s", rows->rows[i].stream,
-                         dbio_kind_name((unsigned)rows->rows[i].kind),
-                         metric_names[dbio_study_metric_of(study, &rows->rows[i])]);
-                fprintf(out, " %20.20s", text);
-        }
-        fputc('\n', out);
-        for (unsigned c = 0; c < study->ncells; c++) {
-                if (!study->cells[c].nruns)
-                        continue;
-                fprintf(out, "  %-16s", study->cells[c].name);
-                for (unsigned i = 0; i < rows->n && i < 4; i++) {
-                        char text[DBIO_NUMBER_SIZE] = "-";
-                        struct dbio_study_values values = dbio_study_values_of(
-                                study, &rows->rows[i], dbio_study_metric_of(study, &rows->rows[i]), 0, c);
-                        if (!isnan(values.mean))
-                                dbio_number_short(text, sizeof text, values.mean);
-                        fprintf(out, " %20s", text);
-                }
-                fputc('\n', out);
-        }
 }
 
 static void print_matrix(const struct dbio_study_state *study, FILE *out)
@@ -527,7 +517,7 @@ static void print_study(const struct dbio_study_state *study, FILE *out)
                 return;
         }
         if (study->answer[0]) {
-                print_trials(study, out, rows);
+                dbio_study_print_trials(study, out, rows);
                 print_next(study, out);
                 return;
         }

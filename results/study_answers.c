@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/op.h"
+#include "engine/stream.h"
 #include "results/number.h"
 #include "results/text.h"
 
@@ -224,6 +225,58 @@ void dbio_study_print_scaling(const struct dbio_study_state *study, FILE *out)
         }
         free(n);
         free(x);
+}
+
+/* --- a search --- */
+
+enum { TRIAL_FIGURES = 4 };
+
+/* What is told of a trial: each stream in the last phase that has it, of a log its commits. */
+static unsigned trial_figures(const struct dbio_figure_rows *rows, const struct dbio_run_figures *shown[TRIAL_FIGURES])
+{
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < rows->n && n < TRIAL_FIGURES; i++) {
+                const struct dbio_run_figures *row = &rows->rows[i];
+                bool again = row->flags & DBIO_STREAM_COMMITS && row->kind != DBIO_COMMIT;
+
+                for (unsigned k = i + 1; k < rows->n; k++)
+                        again = again || (!strcmp(rows->rows[k].stream, row->stream) && rows->rows[k].kind == row->kind);
+                if (!again)
+                        shown[n++] = row;
+        }
+        return n;
+}
+
+/* A search: a line a trial, in the order of trying. */
+void dbio_study_print_trials(const struct dbio_study_state *study, FILE *out, const struct dbio_figure_rows *rows)
+{
+        const struct dbio_run_figures *shown[TRIAL_FIGURES];
+        unsigned n = trial_figures(rows, shown);
+        int width = n < TRIAL_FIGURES ? 26 : 19;
+
+        fprintf(out, "\n  %-16s", "tried");
+        for (unsigned i = 0; i < n; i++) {
+                char text[80];
+                snprintf(text, sizeof text, "%s %s %s", shown[i]->stream, dbio_kind_name((unsigned)shown[i]->kind),
+                         dbio_study_metric_names[dbio_study_metric_of(study, shown[i])]);
+                fprintf(out, " %*.*s", width, width, text);
+        }
+        fputc('\n', out);
+        for (unsigned c = 0; c < study->ncells; c++) {
+                if (!study->cells[c].nruns)
+                        continue;
+                fprintf(out, "  %-16s", study->cells[c].name);
+                for (unsigned i = 0; i < n; i++) {
+                        char text[DBIO_NUMBER_SIZE] = "-";
+                        struct dbio_study_values values =
+                                dbio_study_values_of(study, shown[i], dbio_study_metric_of(study, shown[i]), 0, c);
+                        if (!isnan(values.mean))
+                                dbio_number_short(text, sizeof text, values.mean);
+                        fprintf(out, " %*s", width, text);
+                }
+                fputc('\n', out);
+        }
 }
 
 /* --- two devices over rising concurrency --- */

@@ -13,6 +13,7 @@
 
 /* What a row of the matrix is judged by. */
 enum dbio_study_metric { DBIO_STUDY_IOPS, DBIO_STUDY_MIB_PER_S, DBIO_STUDY_MEAN_MS };
+extern const char *const dbio_study_metric_names[]; /* as printed, the unit in them */
 
 struct dbio_study_limit {
         char *phase, *name;
@@ -86,6 +87,8 @@ void dbio_study_curve_fit(const double *n, const double *x, unsigned count, stru
 void dbio_study_print_scaling(const struct dbio_study_state *study, FILE *out);
 void dbio_study_print_device_limit(const struct dbio_study_state *study, FILE *out, const struct dbio_run_figures *row);
 void dbio_study_print_bars(const struct dbio_study_state *study, FILE *out);
+/* A search: a line a trial, in the order of trying; rows: the figures of its first run. */
+void dbio_study_print_trials(const struct dbio_study_state *study, FILE *out, const struct dbio_figure_rows *rows);
 void dbio_study_print_layouts(const struct dbio_study_state *study, FILE *out);
 void dbio_study_print_limits(const struct dbio_study_state *study, FILE *out);
 /* Response, wait and service of a row, case by case. */
