@@ -61,17 +61,19 @@ static int write_total(struct dbio_recorder *rec, const struct dbio_rec_key *key
 {
         struct dbio_stats s = dbio_stats_of(&key->service), r = dbio_stats_of(&key->response);
         struct dbio_stats w = dbio_stats_of(&key->wait), l = dbio_stats_of(&key->lag);
-        bool commit = key->kind == DBIO_COMMIT;
+        bool commit = key->kind == DBIO_COMMIT; /* is never in flight itself */
         size_t ns = codes->service ? dbio_hist_encode(&key->service, codes->service) : 0;
         size_t nr = codes->response ? dbio_hist_encode(&key->response, codes->response) : 0;
         size_t nw = codes->wait ? dbio_hist_encode(&key->wait, codes->wait) : 0;
 
         /* The sum of times in flight over a span is the mean number in flight: Little's law. Failed ops were there too. */
-        return dbio_db_run(rec->store, err, total_sql, "iuuuuuuuuuduuuudddddddddddddddddddd" "bbb", rec->phase_id,
+        double in_flight_ns = commit ? NAN : (double)(key->service.sum_ns + key->failed_ns);
+        double peak = commit ? NAN : (double)key->depth_peak;
+
+        return dbio_db_run(rec->store, err, total_sql, "iuuuuuuuuudduuudddddddddddddddddddd" "bbb", rec->phase_id,
                            (uint64_t)key->number, (uint64_t)key->stream, (uint64_t)key->kind, (uint64_t)key->role,
                            key->ios, key->bytes, key->errors, due, unissued,
-                           commit ? NAN : (double)(key->service.sum_ns + key->failed_ns), key->depth_peak, key->splits, key->hba_waits,
-                           key->hba_wait_ns, s.mean, s.p50, s.p90, s.p95, s.p99, s.p999, s.max, s.stddev, r.mean,
+                           in_flight_ns, peak, key->splits, key->hba_waits, key->hba_wait_ns, s.mean, s.p50, s.p90, s.p95, s.p99, s.p999, s.max, s.stddev, r.mean,
                            r.p50, r.p90, r.p95, r.p99, r.p999, r.max, r.stddev, w.mean, w.p99, l.p99, l.max,
                            codes->service, ns, codes->response, nr, codes->wait, nw);
 }

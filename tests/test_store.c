@@ -102,6 +102,8 @@ START_TEST(totals_are_the_sums_of_intervals)
         assert_sql(&f, "NULL", "SELECT service_p99_ns FROM v_series WHERE t_ns = 100000000");
         assert_sql(&f, "2200000.0", "SELECT service_mean_ns FROM v_series WHERE t_ns = 0 AND stream = 'user'");
         assert_sql(&f, "NULL", "SELECT depth_mean FROM v_phase WHERE kind = 'commit'");
+        assert_sql(&f, "NULL", "SELECT depth_peak FROM v_phase WHERE kind = 'commit'");
+        assert_sql(&f, "integer", "SELECT typeof(depth_peak) FROM v_phase WHERE kind = 'read'");
         assert_sql(&f, "complete|1|0", "SELECT status || '|' || valid || '|' || unrecorded_ios FROM v_run");
         fixture_close(&f);
 }
