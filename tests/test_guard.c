@@ -18,28 +18,11 @@
 
 #include "engine/device.h"
 #include "engine/guard.h"
+#include "tests/folder.h"
 #include "tests/loopdev.h"
 
 #define MIB   ((uint64_t)1 << 20)
 #define BYTES (4 * MIB)
-
-static char folder[4000];
-
-static void enter(void)
-{
-        snprintf(folder, sizeof folder, "%s/dbio-guard.XXXXXX", getenv("DBIO_BUILD") ? getenv("DBIO_BUILD") : "/tmp");
-        ck_assert_ptr_nonnull(mkdtemp(folder));
-        ck_assert_int_eq(chdir(folder), 0);
-}
-
-static void leave(void)
-{
-        char command[4200];
-
-        snprintf(command, sizeof command, "rm -rf '%s'", folder);
-        ck_assert_int_eq(chdir("/"), 0);
-        ck_assert_int_eq(system(command), 0);
-}
 
 /* A file of 4 MiB, all 0x77, with `header` at offset `at`. */
 static void make_file(const char *path, const void *header, size_t bytes, uint64_t at)
@@ -138,7 +121,7 @@ static struct outcome guard(struct ask ask)
 
 START_TEST(a_foreign_file_needs_allow_write)
 {
-        enter();
+        folder_enter();
         make_file("foreign", "", 0, 0);
         REFUSED("did not make", "--allow-write", .path = "foreign", .writes = true);
         REFUSED("did not make", "--allow-write", .path = "foreign", .writes = true, .destroy = "foreign");
@@ -147,7 +130,7 @@ START_TEST(a_foreign_file_needs_allow_write)
         ALLOWED(.path = "foreign", .reads = true);
         make_file("foreign.dbio", "", 0, 0); /* the mark of a file that dbio made */
         ALLOWED(.path = "foreign", .writes = true);
-        leave();
+        folder_leave();
 }
 END_TEST
 
@@ -175,7 +158,7 @@ START_TEST(database_files_need_destroy)
                 {wal, sizeof wal, 0, "PostgreSQL WAL"},
         };
 
-        enter();
+        folder_enter();
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
                 struct outcome o;
 
@@ -187,7 +170,7 @@ START_TEST(database_files_need_destroy)
                 REFUSED("did not make", "--allow-write", .path = "db", .writes = true, .destroy = "db");
                 ALLOWED(.path = "db", .reads = true);
         }
-        leave();
+        folder_leave();
 }
 END_TEST
 
@@ -197,7 +180,7 @@ START_TEST(file_systems_and_partition_tables_need_destroy)
                                          [510] = 0x55, [511] = 0xaa};
         bool tools = access("/usr/sbin/mkfs.ext4", X_OK) == 0 || access("/sbin/mkfs.ext4", X_OK) == 0;
 
-        enter();
+        folder_enter();
         make_file("disk", mbr, sizeof mbr, 0);
         REFUSED("partition table", "--destroy disk", .path = "disk", .writes = true, .allow_write = true);
         if (tools) {
@@ -208,7 +191,7 @@ START_TEST(file_systems_and_partition_tables_need_destroy)
                 ck_assert_int_eq(system("PATH=$PATH:/sbin:/usr/sbin mkswap disk > out 2>&1"), 0);
                 REFUSED("swap", "--destroy disk", .path = "disk", .writes = true, .allow_write = true);
         }
-        leave();
+        folder_leave();
         if (!tools)
                 skip_test("no mkfs.ext4 here: only the partition table was looked at");
 }
@@ -218,12 +201,12 @@ START_TEST(destroy_must_name_something_bound)
 {
         struct outcome o;
 
-        enter();
+        folder_enter();
         make_file("a", "", 0, 0);
         o = guard((struct ask){.path = "a", .writes = true, .allow_write = true, .destroy = "WD-1234"});
         ck_assert_int_eq(o.code, DBIO_USAGE);
         ck_assert_ptr_nonnull(strstr(o.message, "WD-1234"));
-        leave();
+        folder_leave();
 }
 END_TEST
 
@@ -234,7 +217,7 @@ START_TEST(a_file_open_elsewhere_is_never_written)
         char byte;
         struct outcome o;
 
-        enter();
+        folder_enter();
         make_file("shared", "", 0, 0);
         ck_assert_int_eq(pipe(ready), 0);
         child = fork();
@@ -259,7 +242,7 @@ START_TEST(a_file_open_elsewhere_is_never_written)
         ck_assert_int_eq(o.code, 0);
         ck_assert_int_eq(o.capped, 0);
         ALLOWED(.path = "shared", .writes = true, .allow_write = true);
-        leave();
+        folder_leave();
 }
 END_TEST
 
@@ -271,7 +254,7 @@ START_TEST(a_file_that_cannot_be_asked_about_is_not_written)
 
         if (geteuid() != 0)
                 skip_test("needs root, to become somebody else");
-        enter();
+        folder_enter();
         make_file("roots", "", 0, 0);
         ck_assert_int_eq(chmod("roots", 0666), 0);
         ck_assert_int_eq(chmod(folder, 0755), 0);
@@ -288,7 +271,7 @@ START_TEST(a_file_that_cannot_be_asked_about_is_not_written)
                               ? 0 : 1);
         }
         ck_assert_int_eq(waitpid(child, &status, 0), child);
-        leave();
+        folder_leave();
         ck_assert(WIFEXITED(status));
         if (WEXITSTATUS(status) == 77)
                 skip_test("the build folder is closed to others");
@@ -300,7 +283,7 @@ START_TEST(sparse_files_are_not_read)
 {
         struct outcome o;
 
-        enter();
+        folder_enter();
         make_file("sparse", "", 0, 0);
         ck_assert_int_eq(truncate("sparse", 8 * MIB), 0);
         o = guard((struct ask){.path = "sparse", .reads = true});
@@ -311,7 +294,7 @@ START_TEST(sparse_files_are_not_read)
                 ALLOWED(.path = "sparse", .writes = true, .allow_write = true);
                 ALLOWED(.path = "sparse", .reads = true, .allow_write = true, .prepare = true);
         }
-        leave();
+        folder_leave();
 }
 END_TEST
 
@@ -319,7 +302,7 @@ START_TEST(the_results_database_is_no_target)
 {
         struct outcome o;
 
-        enter();
+        folder_enter();
         make_file("dbio.db", "", 0, 0);
         REFUSED("results database", "never", .path = "dbio.db", .writes = true, .allow_write = true,
                 .destroy = "dbio.db", .database = "./dbio.db");
@@ -339,7 +322,7 @@ START_TEST(the_results_database_is_no_target)
         ck_assert_int_eq(dbio_file_facts_read(&facts, ".", false, NULL), 0);
         if (facts.device)
                 ck_assert_ptr_nonnull(strstr(o.warnings, "results database share"));
-        leave();
+        folder_leave();
 }
 END_TEST
 
@@ -416,11 +399,11 @@ START_TEST(mounted_devices_are_never_written)
 
         if (fd < 0 || unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
                 skip_test("no loop device or no mounts for this user");
-        enter();
+        folder_enter();
         ck_assert_int_eq(mkdir("mnt", 0755), 0);
         snprintf(command, sizeof command, "PATH=$PATH:/sbin:/usr/sbin mkfs.ext4 -q -F %s", path);
         if (system(command) != 0 || mount(path, "mnt", "ext4", 0, NULL) != 0) {
-                leave();
+                folder_leave();
                 close(fd);
                 skip_test("no ext4 here");
         }
@@ -432,7 +415,7 @@ START_TEST(mounted_devices_are_never_written)
         ck_assert_int_eq(umount("mnt"), 0);
         REFUSED("ext4", "--destroy", .path = path, .writes = true, .allow_write = true);
         ALLOWED(.path = path, .writes = true, .allow_write = true, .destroy = path);
-        leave();
+        folder_leave();
         close(fd);
 }
 END_TEST
@@ -458,12 +441,12 @@ START_TEST(a_disk_is_in_use_through_its_partitions)
                 skip_test("no partitions on loop devices here");
         }
         /* A node of our own: nobody may make them in /dev. */
-        enter();
+        folder_enter();
         snprintf(sysfs, sizeof sysfs, "/sys/class/block/%sp1/dev", path + strlen("/dev/"));
         file = fopen(sysfs, "re");
         if (!file || fscanf(file, "%u:%u", &maj, &min) != 2 || mknod("part", S_IFBLK | 0600, makedev(maj, min)) != 0 ||
             (partition = open("part", O_RDONLY | O_EXCL | O_CLOEXEC)) < 0) {
-                leave();
+                folder_leave();
                 close(fd);
                 skip_test("partitions of loop devices cannot be reached here");
         }
@@ -476,7 +459,7 @@ START_TEST(a_disk_is_in_use_through_its_partitions)
                 REFUSED("mounted on", "never", .path = path, .writes = true, .allow_write = true, .destroy = path);
                 ck_assert_int_eq(umount("mnt"), 0);
         }
-        leave();
+        folder_leave();
         close(fd);
 }
 END_TEST
@@ -512,7 +495,7 @@ START_TEST(what_will_be_written_is_described)
         struct dbio_binding binding;
         char line[1024] = "";
 
-        enter();
+        folder_enter();
         make_file("a", "", 0, 0);
         ck_assert_int_eq(dbio_binding_parse(&binding, "log=a@1MiB", NULL), 0);
         ck_assert_int_eq(dbio_targets_resolve(&targets, &spec, 1, &binding, 1, &resolving, NULL), 0);
@@ -521,7 +504,7 @@ START_TEST(what_will_be_written_is_described)
         ck_assert_ptr_nonnull(strstr(line, "serial"));
         dbio_targets_close(&targets);
         dbio_binding_release(&binding);
-        leave();
+        folder_leave();
 }
 END_TEST
 
@@ -535,12 +518,12 @@ START_TEST(what_will_be_prepared_is_described)
         char line[1024] = "";
         int fd;
 
-        enter();
+        folder_enter();
         make_file("a", "", 0, 0);
         fd = open("a", O_RDWR | O_CLOEXEC);
         if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, MIB, MIB) != 0 ||
             dbio_extents_walk(fd, 0, BYTES, NULL, NULL, &extents) != 0) {
-                leave();
+                folder_leave();
                 skip_test("holes cannot be made or asked for here");
         }
         close(fd);
@@ -552,7 +535,7 @@ START_TEST(what_will_be_prepared_is_described)
         ck_assert_msg(strstr(line, "what is unwritten in bytes 0 to 4194304 (1 MiB) of a"), "%s", line);
         dbio_targets_close(&targets);
         dbio_binding_release(&binding);
-        leave();
+        folder_leave();
 }
 END_TEST
 
