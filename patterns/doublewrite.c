@@ -78,6 +78,7 @@ int dbio_dblwr_init(struct dbio_dblwr *dblwr, const struct dbio_pattern_env *env
                                           "two blocks of 64 pages hold at most 128 before 8.0.20");
         dblwr->fsync_area = dblwr->mode != DBIO_DBLWR_OFF && (dblwr->old || own->flush_method == DBIO_FLUSH_FSYNC);
         dblwr->barriers = dblwr->ninstances == 1;
+        dblwr->write_flags = keys->write_through ? DBIO_OP_DSYNC : 0;
         if (dblwr->mode != DBIO_DBLWR_OFF && place_area(dblwr, env, keys, own, lru, out, err))
                 return -1;
         if (out->max_length < dblwr->page)
@@ -199,6 +200,7 @@ static struct dbio_op step_op(struct dbio_dblwr *dblwr, unsigned i)
         switch (instance->step) {
         case DBIO_DBLWR_W1:
         case DBIO_DBLWR_W2:
+                op.flags |= dblwr->write_flags;
                 op.offset = dblwr->area_from + instance->segment * dblwr->batch * dblwr->page +
                             (instance->step == DBIO_DBLWR_W2 ? 64 * (uint64_t)dblwr->page : 0);
                 op.length = dblwr->mode == DBIO_DBLWR_DETECT_ONLY
@@ -209,7 +211,7 @@ static struct dbio_op step_op(struct dbio_dblwr *dblwr, unsigned i)
                 op.kind = DBIO_FSYNC;
                 break;
         case DBIO_DBLWR_PAGES:
-                op.flags = 0;
+                op.flags = dblwr->write_flags;
                 op.role = dblwr->role;
                 op.target = dblwr->data;
                 op.offset = instance->flight.offsets[instance->next++];

@@ -77,6 +77,7 @@ struct dbio_dblwr {
         enum dbio_dblwr_mode mode;
         bool old; /* one batch for the server, two blocks */
         bool fsync_area, fsync_data, barriers;
+        uint8_t write_flags; /* of its writes */
         uint8_t role;
         uint16_t data, area; /* targets */
         uint64_t area_from;  /* bytes */

@@ -51,6 +51,7 @@ struct insert {
         uint64_t next_ns, begun_ns;
         bool round;
         uint16_t target;
+        uint8_t write_flags;
 };
 
 static void begin(struct dbio_flow *flow, uint64_t begin_ns)
@@ -132,6 +133,7 @@ static enum dbio_flow_step next(struct dbio_flow *flow, uint64_t now_ns, struct 
         op->kind = DBIO_WRITE;
         op->role = DBIO_ROLE_INSERT;
         op->target = self->target;
+        op->flags = self->write_flags;
         op->offset = dbio_dirty_map_offset(&self->map, run.page);
         op->length = run.pages * PAGE;
         return DBIO_FLOW_OP;
@@ -169,6 +171,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                 out->flags |= DBIO_STREAM_ENDLESS;
         self->config = config;
         self->target = (uint16_t)keys->target;
+        self->write_flags = keys->write_through ? DBIO_OP_DSYNC : 0;
         if (dbio_dirty_map_join(&self->map, &keys->region, &env->targets[keys->target], PAGE, err))
                 return -1;
         self->index_pages = (uint64_t)((double)self->map.npages * config->index_share);

@@ -232,6 +232,34 @@ START_TEST(ops_stay_where_they_may)
 }
 END_TEST
 
+/* Contract: a choice of every pattern that writes; its records in a log of another go as that log's do. */
+START_TEST(write_through_is_a_choice)
+{
+        static const char *const choices[] = {", write_through: no", ", write_through: yes"};
+
+        for (const struct dbio_pattern *const *p = dbio_patterns; *p; p++)
+                for (unsigned yes = 0; yes < 2 && (*p)->keys & DBIO_KEYS_WRITE; yes++) {
+                        struct world world;
+                        uint64_t writes = 0;
+
+                        world_open(&world, *p, choices[yes], false);
+                        world_play(&world, 100000, 0);
+                        for (uint64_t i = 0; i < world.play.nops; i++) {
+                                const struct play_op *op = &world.play.ops[i];
+                                bool record = op->op.role == DBIO_ROLE_LOG && !((*p)->flags & DBIO_STREAM_COMMITS);
+
+                                if (op->stream || op->op.kind != DBIO_WRITE || record)
+                                        continue;
+                                writes++;
+                                expect_msg(!(op->op.flags & DBIO_OP_DSYNC) == !yes, "%s%s: flags %u", (*p)->name,
+                                           choices[yes], op->op.flags);
+                        }
+                        expect_msg(writes, "%s: no write", (*p)->name);
+                        world_close(&world);
+                }
+}
+END_TEST
+
 /* 100,000 ops at a fixed seed: within 1 %. */
 START_TEST(rates_are_kept)
 {
@@ -351,5 +379,6 @@ START_TEST(entries_are_complete)
 }
 END_TEST
 
-TEST_MAIN("patterns", same_seed_same_ops, another_stream_changes_nothing, ops_stay_where_they_may, rates_are_kept,
+TEST_MAIN("patterns", same_seed_same_ops, another_stream_changes_nothing, ops_stay_where_they_may,
+          write_through_is_a_choice, rates_are_kept,
           planned_ops_do_not_depend_on_who_asks, memory_does_not_grow, entries_are_complete)
