@@ -72,6 +72,21 @@ static int equip_opslog(struct dbio_run *run, const struct dbio_phase *phase, st
         return 0;
 }
 
+static int equip_payload(const struct dbio_phase *phase, struct dbio_worker *worker)
+{
+        if (worker->null_payload || !worker->payload.memory)
+                return 0;
+        worker->mixes = calloc(phase->nstreams + 1, sizeof *worker->mixes);
+        for (unsigned i = 0; worker->mixes && i < phase->nstreams; i++) {
+                int mix = dbio_payload_mix(&worker->payload, phase->streams[i].compressible, phase->streams[i].dedup);
+
+                if (mix < 0)
+                        return -1;
+                worker->mixes[i] = (uint16_t)mix;
+        }
+        return worker->mixes ? 0 : -1;
+}
+
 static int equip_worker(struct dbio_run *run, struct dbio_phase *phase, const struct dbio_placement *placement,
                         struct dbio_beacon *beacons, unsigned number)
 {
@@ -96,7 +111,7 @@ static int equip_worker(struct dbio_run *run, struct dbio_phase *phase, const st
         pacer.report = report_of;
         pacer.user = worker;
         worker->pacer = dbio_pacer_new(&pacer);
-        return worker->pacer && !equip_opslog(run, phase, worker) ? 0 : -1;
+        return worker->pacer && !equip_payload(phase, worker) && !equip_opslog(run, phase, worker) ? 0 : -1;
 }
 
 static void add_errors(struct dbio_phase_result *result, const struct dbio_io_error *errors)
@@ -193,6 +208,8 @@ static void free_gear(struct dbio_run *run, struct gear *gear)
                 dbio_pacer_free(run->workers[i].pacer);
                 dbio_metrics_free(run->workers[i].metrics);
                 run->workers[i].pacer = NULL;
+                free(run->workers[i].mixes);
+                run->workers[i].mixes = NULL;
                 if (run->workers[i].opslog)
                         dbio_opslog_buffer_release(run->workers[i].opslog);
                 free(run->workers[i].opslog);

@@ -27,7 +27,7 @@ struct dbio_run_options {
         double scale_time;         /* multiplies due times and durations; 1 = as written */
         bool verify;
         bool null_payload;         /* writes carry whatever is in the buffer (under null) */
-        double compressible, dedup; /* payload, shares of 1; 0, 0 = incompressible and unique */
+        double compressible, dedup; /* payload that most streams have, made beforehand; a stream's own is what counts */
         const struct dbio_sim_spec *sim;
         struct dbio_clock *clock;  /* NULL = real, or virtual under the simulated device; stays the caller's */
         struct dbio_opslog *opslog; /* gets every op of recorded phases; NULL = none; stays the caller's */

@@ -128,6 +128,7 @@ struct dbio_stream {
         char note[96];                 /* what check and --dry-run say of it besides (a density solved for); or empty */
         uint64_t memory_bytes;         /* what its dirty map holds, for --dry-run */
         uint32_t max_length;           /* largest op it makes, for buffers */
+        double compressible, dedup;    /* of what its writes carry, shares of 1 */
         bool fills;                    /* it makes writes with DBIO_OP_ZEROES or DBIO_OP_C0 */
         unsigned nuses;                /* targets that it may touch, its main one first */
         struct dbio_stream_use {

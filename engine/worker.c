@@ -159,9 +159,9 @@ static void begin_op(struct dbio_worker *w, struct dbio_slot *slot)
         slot->submitted_ns = UINT64_MAX; /* not yet */
         slot->figures = dbio_metrics_figures(w->metrics, slot->stream, slot->op.kind, slot->op.role);
         dbio_metrics_submitted(slot->figures);
-        if (slot->op.kind == DBIO_WRITE && slot->buffer && !w->null_payload)
-                dbio_payload_stamp(&w->payload, slot->buffer, slot->op.length);
-        else if (slot->op.kind == DBIO_READ && slot->buffer && !w->null_payload)
+        if (slot->op.kind == DBIO_WRITE && slot->buffer && w->mixes)
+                dbio_payload_stamp(&w->payload, slot->buffer, slot->op.length, w->mixes[slot->stream]);
+        else if (slot->op.kind == DBIO_READ && slot->buffer && w->mixes)
                 dbio_payload_spoil(&w->payload, slot->buffer, slot->op.length);
         if (w->verify)
                 begin_verified(w, slot);

@@ -72,6 +72,7 @@ struct dbio_worker {
         struct dbio_pacer *pacer;
         struct dbio_metrics *metrics;
         struct dbio_opslog_buffer *opslog;       /* NULL = none */
+        uint16_t *mixes;                         /* of the payload, by stream; NULL without payload */
         uint64_t start_ns, end_ns;               /* absolute; from start */
         void (*tick)(struct dbio_worker *worker, uint64_t now_ns); /* virtual time: at each interval closed */
         void *user;

@@ -376,6 +376,8 @@ static int phase_open(struct dbio_schedule *schedule, unsigned index, struct dbi
                         .threads = 1,
                         .start_ns = stream->keys.start_ns,
                         .stop_ns = stream->keys.stop_ns,
+                        .compressible = stream->compressible,
+                        .dedup = stream->dedup,
                 };
         }
         if (compile_all(open, err))

@@ -97,17 +97,17 @@ START_TEST(payload_is_incompressible_and_unique)
 
         make_memory();
         ck_assert_int_eq(dbio_payload_init(&payload, memory, BLOCKS * 4096, 1, 0, 0), 0);
-        dbio_payload_stamp(&payload, memory, BLOCKS * 4096);
+        dbio_payload_stamp(&payload, memory, BLOCKS * 4096, 0);
         ck_assert_uint_ge(deflated(), BLOCKS * 4096);
         ck_assert_uint_eq(distinct(), BLOCKS);
         /* the same buffer, written again, carries something else */
         memcpy(before, memory, 4096);
-        dbio_payload_stamp(&payload, memory, 512);
+        dbio_payload_stamp(&payload, memory, 512, 0);
         ck_assert_int_ne(memcmp(before, memory, 512), 0);
         /* what was read into it is not written */
         memset(memory, 0, BLOCKS * 4096);
         dbio_payload_spoil(&payload, memory, BLOCKS * 4096);
-        dbio_payload_stamp(&payload, memory, BLOCKS * 4096);
+        dbio_payload_stamp(&payload, memory, BLOCKS * 4096, 0);
         ck_assert_uint_ge(deflated(), BLOCKS * 4096);
         dbio_payload_release(&payload);
         free(memory);
@@ -120,14 +120,25 @@ START_TEST(payload_shares_are_kept)
 
         make_memory();
         ck_assert_int_eq(dbio_payload_init(&payload, memory, BLOCKS * 4096, 1, 0.5, 0), 0);
-        dbio_payload_stamp(&payload, memory, BLOCKS * 4096);
+        dbio_payload_stamp(&payload, memory, BLOCKS * 4096, 0);
         ck_assert_double_eq_tol((double)deflated() / (BLOCKS * 4096), 0.5, 0.03);
         dbio_payload_release(&payload);
         ck_assert_int_eq(dbio_payload_init(&payload, memory, BLOCKS * 4096, 1, 0, 0.3), 0);
-        dbio_payload_stamp(&payload, memory, BLOCKS * 4096);
-        dbio_payload_stamp(&payload, memory, BLOCKS * 4096);
+        dbio_payload_stamp(&payload, memory, BLOCKS * 4096, 0);
+        dbio_payload_stamp(&payload, memory, BLOCKS * 4096, 0);
         /* 300 of 1000 are one; sigma of the binomial is 14.5 */
         ck_assert_double_eq_tol(distinct(), 701, 60);
+        /* a stream of another mix in the same buffers, and the first one again */
+        int half = dbio_payload_mix(&payload, 0.5, 0);
+        ck_assert_int_eq(half, 1);
+        ck_assert_int_eq(dbio_payload_mix(&payload, 0.5, 0), 1);
+        ck_assert_int_eq(dbio_payload_mix(&payload, 0, 0.3), 0);
+        dbio_payload_stamp(&payload, memory, BLOCKS * 4096, 1);
+        ck_assert_double_eq_tol((double)deflated() / (BLOCKS * 4096), 0.5, 0.03);
+        ck_assert_uint_eq(distinct(), BLOCKS);
+        dbio_payload_stamp(&payload, memory, BLOCKS * 4096, 0);
+        ck_assert_double_eq_tol(distinct(), 701, 60);
+        ck_assert_uint_ge(deflated(), 600 * 4096);
         dbio_payload_release(&payload);
         free(memory);
 }
