@@ -11,6 +11,7 @@ struct dbio_clock {
         bool is_virtual;
 };
 
+/* CLOCK_MONOTONIC, or a clock at 0 that only dbio_clock_sleep_until and the simulated device move. */
 void dbio_clock_init_real(struct dbio_clock *clock);
 void dbio_clock_init_virtual(struct dbio_clock *clock);
 

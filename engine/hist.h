@@ -52,6 +52,7 @@ static inline void dbio_hist_add(struct dbio_hist *hist, uint64_t ns)
         hist->counts[index]++;
 }
 
+/* Adds the values of `from`: the sum is as if each had been added. Either may be empty. */
 void dbio_hist_merge(struct dbio_hist *into, const struct dbio_hist *from);
 void dbio_hist_reset(struct dbio_hist *hist); /* clears only what was touched */
 

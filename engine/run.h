@@ -70,7 +70,7 @@ int dbio_run_phase(struct dbio_run *run, struct dbio_phase *phase,
 int dbio_run_verify(struct dbio_run *run, void (*progress)(void *user, const char *what, uint64_t done, uint64_t all),
                     void *user, struct dbio_verify_report *report, struct dbio_err *err);
 
-void dbio_phase_result_release(struct dbio_phase_result *result);
-void dbio_run_close(struct dbio_run *run);
+void dbio_phase_result_release(struct dbio_phase_result *result); /* its arrays; accepts an empty one */
+void dbio_run_close(struct dbio_run *run); /* accepts NULL; targets, clock and ops log stay the caller's */
 
 #endif

@@ -59,6 +59,7 @@ struct dbio_sim {
         bool failed;                     /* out of memory: seen by the backend, which then reports broken */
 };
 
+/* Time 0, nothing in flight. release frees the requests too, also those still in flight. */
 void dbio_sim_init(struct dbio_sim *sim, uint64_t seed);
 void dbio_sim_release(struct dbio_sim *sim);
 
@@ -119,6 +120,7 @@ static inline double dbio_sim_random_unit(struct dbio_sim_random *random)
 {
         return (double)(dbio_sim_random_next(random) >> 11) * 0x1p-53;
 }
+/* A component has the same sequence under the same seed, whatever else the stack holds. */
 void dbio_sim_random_init(struct dbio_sim_random *random, uint64_t seed, uint64_t component);
 /* A factor with median 1 whose logarithm has the standard deviation sigma; 1 where sigma is 0. */
 double dbio_sim_random_lognormal(struct dbio_sim_random *random, double sigma);

@@ -103,6 +103,7 @@ int dbio_verify_sweep(struct dbio_verify *verify, atomic_int *stop,
                       void (*progress)(void *user, const char *what, uint64_t done_bytes, uint64_t all_bytes),
                       void *user, struct dbio_err *err);
 
+/* What was checked and found so far; findings beyond those that are kept are counted alone. */
 void dbio_verify_report(const struct dbio_verify *verify, struct dbio_verify_report *report);
 
 /* `torn lost stale misdirected corrupt`, and a finding in one line. */

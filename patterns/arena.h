@@ -7,7 +7,7 @@
 
 struct dbio_arena;
 
-struct dbio_arena *dbio_arena_new(void);
+struct dbio_arena *dbio_arena_new(void); /* never NULL */
 void dbio_arena_free(struct dbio_arena *arena);                /* accepts NULL */
 void *dbio_arena_alloc(struct dbio_arena *arena, size_t size); /* zeroed */
 /* Terminated copies. */

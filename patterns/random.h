@@ -16,6 +16,7 @@ struct dbio_random_plan {
         uint8_t write_flags;    /* enum dbio_op_flag */
 };
 
+/* Errors: a region without room for the largest op, memory. plan is not needed afterwards. */
 int dbio_random_compile(const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys,
                         const struct dbio_random_plan *plan, struct dbio_stream *out, struct dbio_err *err);
 

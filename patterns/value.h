@@ -36,6 +36,7 @@ extern const struct dbio_value_class dbio_value_amount, dbio_value_region, dbio_
 #define PRINT_ARGS FILE *out, const struct dbio_field *field, const struct dbio_field_scope *scope, const void *value
 #define UNUSED(x)  ((void)(x))
 
+/* -1 with an error at the node where it is no scalar, or an empty one: "a count belongs here". */
 int dbio_value_scalar_only(const struct dbio_node *node, const char *what, struct dbio_err *err);
 /* Puts a unit's error at the node. */
 int dbio_value_at_node(const struct dbio_node *node, const struct dbio_err *unit, struct dbio_err *err);

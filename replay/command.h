@@ -51,7 +51,7 @@ struct dbio_subcommand {
 extern const struct dbio_option dbio_options[DBIO_OPTIONS];
 extern const struct dbio_subcommand dbio_subcommands[]; /* ended by name NULL */
 
-const struct dbio_subcommand *dbio_subcommand_find(const char *name);
+const struct dbio_subcommand *dbio_subcommand_find(const char *name); /* NULL where there is none */
 /* DBIO_USAGE for a word that is no command, with what may have been meant. */
 int dbio_subcommand_none(const char *word, struct dbio_err *err);
 

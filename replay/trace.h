@@ -177,6 +177,8 @@ const char *dbio_trace_feed_hash(const struct dbio_trace_feed *feed);
 bool dbio_trace_feed_folds(const struct dbio_trace_feed *feed); /* as asked now or when the schedule was made */
 void dbio_trace_feed_close(struct dbio_trace_feed *feed); /* accepts NULL */
 
+/* What is in a trace, as import without -o says it: as text, or as one JSON object. The feed
+ * has been read to its end before, or is a schedule file. */
 void dbio_trace_summary_print(struct dbio_trace_feed *feed, FILE *out);
 void dbio_trace_summary_json(struct dbio_trace_feed *feed, FILE *out);
 

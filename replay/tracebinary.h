@@ -19,6 +19,7 @@ struct dbio_trace_binary {
         bool ended, failed;
 };
 
+/* path must stay. DBIO_USAGE where it is missing or no file to read, DBIO_IO. */
 int dbio_trace_binary_open(struct dbio_trace_binary *file, const char *path, struct dbio_err *err);
 /* Up to `want` bytes (at most 128 KiB) from the current position without taking them; fewer at the end; 0 also where reading
  * failed (failed is set, err filled). */

@@ -7,7 +7,7 @@
 
 struct dbio_trace_devices;
 
-struct dbio_trace_devices *dbio_trace_devices_new(void);
+struct dbio_trace_devices *dbio_trace_devices_new(void); /* NULL without memory */
 void dbio_trace_devices_free(struct dbio_trace_devices *devices); /* accepts NULL */
 /* UINT32_MAX without memory. */
 uint32_t dbio_trace_devices_find(struct dbio_trace_devices *devices, const char *name, size_t size);

@@ -75,6 +75,7 @@ int dbio_trace_sorted_next(struct dbio_trace_feed *feed, struct dbio_trace_event
 int dbio_trace_spread_next(struct dbio_trace_feed *feed, struct dbio_trace_event *event, struct dbio_err *err);
 void dbio_trace_spreader_release(struct dbio_trace_spreader *spreader);
 
+/* Of a schedule file: the next op (1, 0 at the end, -1). */
 int dbio_trace_file_next(struct dbio_trace_feed *feed, struct dbio_trace_op *op, struct dbio_err *err);
 void dbio_trace_file_close(struct dbio_trace_file *file);
 

@@ -22,6 +22,7 @@ struct dbio_trace_lines {
         uint32_t high;              /* surrogate that waits for its other half */
 };
 
+/* The files are read one after the other; paths must stay. DBIO_USAGE where the first is missing, DBIO_IO. */
 int dbio_trace_lines_open(struct dbio_trace_lines *lines, const char *const *paths, unsigned npaths, struct dbio_err *err);
 /* 1 and the next line, terminated and without its end or trailing blanks, valid and the caller's to change until the next
  * call; 0 behind the last; -1: DBIO_IO, or DBIO_USAGE for a line beyond 512 KiB. */

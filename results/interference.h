@@ -27,6 +27,7 @@ struct dbio_interference {
         double recovery_ns;      /* mean time from the episode's beginning until then; NAN = never */
 };
 
+/* Fills all members; without an episode that counts, change is NAN. */
 void dbio_interference_measure(const struct dbio_interference_episode *episodes, unsigned nr,
                                struct dbio_interference *interference);
 

@@ -46,6 +46,7 @@ struct dbio_show_pairs {
         struct dbio_show_pair *pairs; /* by phase, other, stream, kind */
 };
 
+/* Also show->effects. The caller releases the pairs in any case. */
 int dbio_show_pairs_load(struct dbio_show *show, struct dbio_show_pairs *pairs, struct dbio_err *err);
 void dbio_show_pairs_release(struct dbio_show_pairs *pairs);
 /* What the set says of it; NULL for a kind that is not the stream's main one. */

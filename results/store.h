@@ -61,6 +61,7 @@ struct dbio_run_outcome {
         const char *const *target_notes; /* one a target, shown beside it; NULL or "" = none; may be NULL itself */
 };
 
+/* Closes the run's row: until then its status is `running`. */
 int dbio_store_run_end(struct dbio_store *store, int64_t run_id, const struct dbio_run_outcome *outcome,
                        struct dbio_err *err);
 

@@ -55,9 +55,12 @@ struct dbio_study_values {
         const struct dbio_study_cell *cell;
 };
 
+/* Rates of closed loops, MiB/s of scans and the like, mean times of what has a schedule and of logs. */
 enum dbio_study_metric dbio_study_metric_of(const struct dbio_study_state *study, const struct dbio_run_figures *row);
+/* n = 0 and mean NAN where that cell has no valid run, or the stream did nothing in it. */
 struct dbio_study_values dbio_study_values_of(const struct dbio_study_state *study, const struct dbio_run_figures *row,
                                               enum dbio_study_metric metric, unsigned combination, unsigned column);
+/* Whether a beats b: the smaller of two times, the larger of two rates. */
 bool dbio_study_better(enum dbio_study_metric metric, double a, double b);
 
 /* The number that a value begins with (`16`, `2_000/s`, `64K`); false where it begins with none. */

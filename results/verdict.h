@@ -67,6 +67,7 @@ struct dbio_verdict {
         char why[128];        /* of rule 1: why nothing is computed */
 };
 
+/* By the rules of this file's head; fills all members. */
 void dbio_verdict_decide(const struct dbio_verdict_question *question, struct dbio_verdict *verdict);
 
 /* Holm's correction over the rows of one table: faster and slower that lose their proof become "cannot tell (1 of m)".
