@@ -1,4 +1,3 @@
-#include "engine/near.h"
 #include "replay/command.h"
 
 #include <getopt.h>
@@ -7,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/near.h"
 
 int dbio_label_check(const char *label, struct dbio_err *err)
 {

@@ -55,7 +55,7 @@ const struct dbio_option dbio_options[DBIO_OPTIONS] = {
         FLAG(PREPARE, "prepare", "write sparse and unwritten parts of target files first"),
         FLAG(PRINT, "print", "the resolved workload"),
         FLAG(QUICK, "quick", "a shortened study"),
-        FLAG(QUIET, "quiet", "no progress and no warnings"),
+        FLAG(QUIET, "quiet", "no progress"),
         FLAG(READS_ONLY, "reads-only", "leave the writes of a trace out"),
         VALUE(REPEAT, "repeat", "N", "repetitions, kept as one set", "1"),
         FLAG(RESUME, "resume", "keep a study's finished runs and go on"),

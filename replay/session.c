@@ -185,13 +185,11 @@ static bool said_before(const char *text)
 
 static void warn(void *user, const char *text)
 {
-        const struct dbio_session *session = user;
-
-        if (!dbio_cmdline_has(session->line, DBIO_OPT_QUIET) && !said_before(text))
+        (void)user;
+        if (!said_before(text))
                 fprintf(stderr, "warning: %s\n", text);
 }
 
-/* What will be written is told also where --quiet is given: safety. */
 static void tell(void *user, const char *text)
 {
         (void)user;
@@ -210,7 +208,6 @@ static int guard(struct dbio_session *session, struct dbio_err *err)
                 .ndestroy = line->options[DBIO_OPT_DESTROY].n,
                 .database = dbio_database_path(line),
                 .warn = warn,
-                .user = session,
         };
 
         if (dbio_guard_check(&session->targets, session->demand.specs, &options, err))
