@@ -226,6 +226,21 @@ static int check_disk(const struct dbio_sim_disk *disk, const struct dbio_node *
         return 0;
 }
 
+/* The simulated device is its run's clock, which would stand still. */
+static int check_fixed(const struct dbio_sim_fixed *fixed, const struct dbio_node *node, struct dbio_err *err)
+{
+        double least = (double)(fixed->read < fixed->write ? fixed->read : fixed->write);
+
+        if (fixed->rate > 0 && fixed->rate < 1e5)
+                return dbio_node_error(node, err, "a rate is 0 or at least 100kB/s");
+        if (fixed->rate > 0)
+                least += 512 * 1e9 / fixed->rate;
+        if (least < 100)
+                return dbio_node_error(node, err, "a command of 512 bytes takes at least 100ns; for a device without delay, "
+                                                  "run with --engine null");
+        return 0;
+}
+
 static int check(struct dbio_sim_profile *profile, const struct dbio_node *root, struct dbio_err *err)
 {
         const struct dbio_sim_cache *cache = &profile->cache;
@@ -237,8 +252,8 @@ static int check(struct dbio_sim_profile *profile, const struct dbio_node *root,
                 return -1;
         if (dbio_sim_capacity(profile) < 1 << 20)
                 return dbio_node_error(root, err, "a device holds at least 1 MiB");
-        if (profile->medium == DBIO_SIM_FIXED && profile->fixed.rate > 0 && profile->fixed.rate < 1e5)
-                return dbio_node_error(dbio_node_get(root, "fixed"), err, "a rate is 0 or at least 100kB/s");
+        if (profile->medium == DBIO_SIM_FIXED && check_fixed(&profile->fixed, dbio_node_get(root, "fixed"), err))
+                return -1;
         if (profile->has_cache && (cache->size / cache->line < 16 || cache->size / cache->line > (1 << 22)))
                 return dbio_node_error(dbio_node_get(root, "cache"), err, "a cache has 16 to 4,194,304 lines");
         if (profile->has_cache && (cache->coalesce < cache->line || cache->coalesce % cache->line))

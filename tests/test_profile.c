@@ -115,6 +115,7 @@ START_TEST(what_is_wrong_is_said_with_its_place)
                 {TOP "tape: {capacity: 1GiB}\n", "link cache array disk ssd cloud fixed ftl", 3},
                 {TOP "cloud: {capacity: 1GiB, byte_rate: 1MiB/s, op_bytes: 256K, latency: 1ms, ops_rate: 100/s, "
                      "base_rate: 100/s, credits: 1000}\n", "`ops_rate` is over `base_rate`", 3},
+                {TOP "fixed: {capacity: 1GiB, read: 1ms, write: 0ns, servers: 0}\n", "at least 100ns", 3},
                 {DISK(3ms), "`seek_average` lies 15 to 80 %", 3}, /* of 0.2 to 3.5 ms: up to 0.8 x 3.3 + 0.2 = 2.84 */
                 {DISK(600us), "`seek_average` lies 15 to 80 %", 3},
         };
