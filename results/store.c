@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,6 +205,20 @@ static int check_version(struct dbio_store *store, bool writable, struct dbio_er
         return names == DBIO_KINDS * DBIO_ROLES ? 0 : fill_names(store, err);
 }
 
+/* SQLite tries again for reading only, and tells why that failed. */
+static int check_folder(const char *path, struct dbio_err *err)
+{
+        char folder[PATH_MAX];
+        char *slash;
+
+        snprintf(folder, sizeof folder, "%s", path);
+        slash = strrchr(folder, '/');
+        strcpy(slash ? slash + 1 : folder, ".");
+        if (access(folder, W_OK | X_OK) == 0)
+                return 0;
+        return dbio_err_set(err, DBIO_IO, "results database %s cannot be made: its folder: %s", path, strerror(errno));
+}
+
 /* Says what SQLite does not: why the file cannot be had. */
 static int check_file(const char *path, enum dbio_store_mode mode, struct dbio_err *err)
 {
@@ -211,7 +226,7 @@ static int check_file(const char *path, enum dbio_store_mode mode, struct dbio_e
 
         if (stat(path, &st)) {
                 if (errno == ENOENT && mode == DBIO_STORE_CREATE)
-                        return 0;
+                        return check_folder(path, err);
                 if (errno == ENOENT)
                         return dbio_err_set(err, DBIO_USAGE, "no results database %s; `dbio run` makes one", path);
                 return dbio_err_set(err, DBIO_IO, "results database %s: %s", path, strerror(errno));
