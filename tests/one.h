@@ -63,6 +63,17 @@ static inline struct dbio_stream_keys one_keys(const struct dbio_pattern *patter
         };
 }
 
+static inline void one_release_from(struct one *one, unsigned first, bool sources)
+{
+        for (unsigned i = first; i < one->nstreams; i++) {
+                for (unsigned k = 0; sources && k < one->streams[i].nsources; k++)
+                        one->streams[i].sources[k]->class->free(one->streams[i].sources[k]);
+                free(one->streams[i].sources);
+                free(one->configs[i]);
+        }
+        one->nstreams = first;
+}
+
 /* Streams are called s0, s1, … and targets t0, t1, …. Returns 0 or -1 with one->err. keys NULL: one_keys. */
 static inline int one_add(struct one *one, const char *name, const struct dbio_stream_keys *keys, const char *yaml,
                           uint64_t duration_ns)
@@ -113,11 +124,12 @@ static inline int one_add(struct one *one, const char *name, const struct dbio_s
                                                                    .start_ns = keys->start_ns,
                                                                    .stop_ns = UINT64_MAX};
                 result = pattern->compile(&env, keys, config, &one->streams[one->nstreams], &one->err);
-                if (!result)
-                        one->configs[one->nstreams++] = config;
-        }
-        if (result)
+                one->configs[one->nstreams++] = config;
+                if (result)
+                        one_release_from(one, one->nstreams - 1, true);
+        } else {
                 free(config);
+        }
         dbio_doc_release(&doc);
         return result;
 }
@@ -139,13 +151,7 @@ static inline void one_init(struct one *one, uint64_t bytes, unsigned sector, un
 /* Frees the streams' arrays; the sources too unless a drive has them. */
 static inline void one_release(struct one *one, bool sources)
 {
-        for (unsigned i = 0; i < one->nstreams; i++) {
-                for (unsigned k = 0; sources && k < one->streams[i].nsources; k++)
-                        one->streams[i].sources[k]->class->free(one->streams[i].sources[k]);
-                free(one->streams[i].sources);
-                free(one->configs[i]);
-        }
-        one->nstreams = 0;
+        one_release_from(one, 0, sources);
 }
 
 #endif
