@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "engine/device.h"
+#include "engine/guard.h"
 
 #define FILE_UNIT        ((uint64_t)1 << 20)     /* files of a target are whole MiB, rounded down */
 #define UNBOUND_CAPACITY ((uint64_t)100 << 30)   /* what a share is of where nothing is bound */
@@ -440,6 +441,7 @@ static int open_file(struct dbio_targets *targets, const struct dbio_target_spec
 {
         struct dbio_target_file *file = &targets->files[n];
         bool writes = specs[targets->io_files[n].target].writes;
+        char why[256] = "";
         int flags;
 
         for (unsigned k = 0; k < n; k++)
@@ -451,6 +453,10 @@ static int open_file(struct dbio_targets *targets, const struct dbio_target_spec
         for (unsigned k = n + 1; k < targets->nfiles; k++)
                 writes = writes || (dbio_target_file_same(&targets->files[k], file) &&
                                     specs[targets->io_files[k].target].writes);
+        /* Once more: making and filling the others may have taken hours. */
+        if (writes && !file->block && dbio_guard_open_elsewhere(file->path, why, sizeof why) > 0)
+                return dbio_err_set(err, DBIO_REFUSED, "%s: %s; such a file is never written, with any flag; take another",
+                                    file->path, why);
         flags = (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | (buffered ? 0 : O_DIRECT);
         if (file->block && writes)
                 flags |= O_EXCL;

@@ -109,7 +109,7 @@ int dbio_targets_resolve(struct dbio_targets *targets, const struct dbio_target_
 
 /* Creates, prepares and opens what was resolved; only after the guards have agreed. Files that it made are marked as
  * dbio's (dbio_file_is_own); half-made ones go again where it fails. Block devices that are written are opened with
- * O_EXCL; where that fails: DBIO_REFUSED. */
+ * O_EXCL; where that fails, or where another process has come to a file to be written: DBIO_REFUSED. */
 int dbio_targets_open(struct dbio_targets *targets, const struct dbio_target_spec *specs,
                       const struct dbio_target_options *options, struct dbio_err *err);
 void dbio_targets_close(struct dbio_targets *targets);

@@ -214,6 +214,27 @@ START_TEST(create_leaves_room_for_all_targets_at_once)
 }
 END_TEST
 
+START_TEST(a_file_that_is_opened_meanwhile_is_not_written)
+{
+        const struct dbio_target_spec spec = {.name = "data", .writes = true};
+        struct set *set;
+        int others;
+
+        folder_enter();
+        make_file("a", 2 * MIB);
+        set = set_of(&spec, (const char *const[]){"data=a"}, 1);
+        ck_assert_int_eq(resolve(set), 0);
+        others = open("a", O_RDONLY | O_CLOEXEC);
+        ck_assert_int_ge(others, 0);
+        ck_assert_int_eq(dbio_targets_open(&set->targets, set->specs, &set->options, &set->err), -1);
+        ck_assert_int_eq(set->err.code, DBIO_REFUSED);
+        ck_assert_msg(strstr(set->err.message, "has it open"), "%s", set->err.message);
+        close(others);
+        release(set);
+        folder_leave();
+}
+END_TEST
+
 START_TEST(what_was_resolved_is_what_is_opened)
 {
         const struct dbio_target_spec spec = {.name = "data", .writes = true};
@@ -324,5 +345,6 @@ END_TEST
 
 TEST_MAIN("target_make", create_writes_every_byte, one_file_grows_beside_a_neighbour_that_goes,
           two_targets_share_a_new_file, an_interrupted_create_leaves_nothing, create_leaves_room,
-          create_leaves_room_for_all_targets_at_once, what_was_resolved_is_what_is_opened,
+          create_leaves_room_for_all_targets_at_once, a_file_that_is_opened_meanwhile_is_not_written,
+          what_was_resolved_is_what_is_opened,
           prepare_fills_what_is_unwritten_only, a_device_is_cut_into_files)
