@@ -33,6 +33,7 @@ static void take_identity(struct dbio_compare_side *side, sqlite3_stmt *stmt)
         side->host = column_copy(stmt, 12);
         side->targets = column_copy(stmt, 13);
         side->trust = column_copy(stmt, 14);
+        side->write_through = strstr(dbio_db_text(stmt, 15), "write-through") != NULL;
 }
 
 static int load_run(struct dbio_comparison *c, struct dbio_compare_side *side, int64_t id, struct dbio_err *err)
@@ -40,7 +41,7 @@ static int load_run(struct dbio_comparison *c, struct dbio_compare_side *side, i
         sqlite3_stmt *stmt = dbio_db_query(
                 c->store, err,
                 "SELECT run_id, strftime('%s', started_at), wall_ns, status, valid, invalid_why, label, workload, "
-                "schedule_hash, seed, engine, simulated, host_json, targets_json, trust FROM run WHERE run_id = ?",
+                "schedule_hash, seed, engine, simulated, host_json, targets_json, trust, how FROM run WHERE run_id = ?",
                 "i", id);
         struct dbio_compare_run *run;
         int more = stmt ? dbio_db_step(c->store, stmt, err) : -1;

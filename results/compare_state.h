@@ -24,6 +24,7 @@ struct dbio_compare_side {
         unsigned nr, used;
         bool shown_only; /* no run is valid: the complete ones are used for the table, and for no verdict or gate */
         struct dbio_compare_run *runs; /* those that count first */
+        bool write_through; /* as the run's line `how` says */
         char *label, *workload, *hash, *engine, *host, *targets, *trust;
         int64_t seed;
         bool simulated;

@@ -112,8 +112,12 @@ static void print_validity(const struct dbio_comparison *c, FILE *out)
                         say(&paragraph, "run %lld is left out: %s;", (long long)sides[s]->runs[i].run_id,
                             sides[s]->runs[i].left_out);
         if (!isnan(c->base.foreign) && !isnan(c->new_.foreign))
-                say(&paragraph, "other I/O %.1f %% / %.1f %%", 100 * c->base.foreign, 100 * c->new_.foreign);
-        else
+                say(&paragraph, "other I/O %.1f %% / %.1f %%;", 100 * c->base.foreign, 100 * c->new_.foreign);
+        if (c->base.write_through && c->new_.write_through)
+                say(&paragraph, "write-through on both;");
+        else if (c->base.write_through || c->new_.write_through)
+                say(&paragraph, "write-through on %s alone;", compare_name(sides[c->new_.write_through]));
+        if (*paragraph.text)
                 paragraph.text[strlen(paragraph.text) - 1] = 0;
         dbio_text_hang(out, "  validity ", 11, paragraph.text);
 }

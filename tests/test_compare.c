@@ -227,11 +227,13 @@ START_TEST(invalid_runs_are_left_out_and_named)
         open_store();
         make_sets(3, 1, true, "h1", "h1", 0);
         sql("UPDATE run SET valid = 0 WHERE run_id = 4");
+        sql("UPDATE run SET how = 'io_uring, O_DIRECT + write-through' WHERE label = 'raid10'");
         sql("UPDATE run SET status = 'interrupted' WHERE run_id = 6");
         c = compare(3, true, &(struct dbio_compare_options){0});
         text = text_of(c);
         has(text, "run 4 is left out: late;");
         has(text, "run 6 is left out: interrupted;");
+        has(text, "write-through on raid10 alone\n");
         has(text, "2 + 2 repetitions");
         free(text);
         dbio_compare_free(c);
