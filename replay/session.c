@@ -296,6 +296,16 @@ static void warn_of_caches(const struct dbio_session *session)
         }
 }
 
+/* A trace of a larger device can be made to fit. */
+static int advise_trace(const struct dbio_demand *demand, struct dbio_err *err)
+{
+        size_t used = strlen(err->message);
+
+        if (demand->trace && strstr(err->message, "do not fit"))
+                snprintf(err->message + used, sizeof err->message - used, "; --fold or --compact make a trace fit");
+        return -1;
+}
+
 static int bind(struct dbio_session *session, struct dbio_target_options *options, struct dbio_err *err)
 {
         const struct dbio_demand *demand = &session->demand;
@@ -312,7 +322,7 @@ static int bind(struct dbio_session *session, struct dbio_target_options *option
         }
         if (dbio_targets_resolve(&session->targets, demand->specs, demand->nspecs, session->bindings, session->nbindings,
                                  options, err))
-                return -1;
+                return advise_trace(demand, err);
         geometry = dbio_geometry_list(&session->targets);
         int code = dbio_demand_compile(demand, geometry, &session->schedule, err);
         free(geometry);
