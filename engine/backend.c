@@ -2,17 +2,17 @@
 
 #include <string.h>
 
-extern const struct dbio_backend dbio_backend_io_uring, dbio_backend_libaio, dbio_backend_null, dbio_backend_sim,
-        dbio_backend_sync;
+#define BACKENDS(X) \
+        X(io_uring) \
+        X(libaio) \
+        X(sync) \
+        X(null) \
+        X(sim)
+#define DECLARE(name) extern const struct dbio_backend dbio_backend_##name;
+#define ENTRY(name)   &dbio_backend_##name,
+BACKENDS(DECLARE)
 
-const struct dbio_backend *const dbio_backends[] = {
-        &dbio_backend_io_uring,
-        &dbio_backend_libaio,
-        &dbio_backend_sync,
-        &dbio_backend_null,
-        &dbio_backend_sim,
-        NULL,
-};
+const struct dbio_backend *const dbio_backends[] = {BACKENDS(ENTRY) NULL};
 
 const struct dbio_backend *dbio_backend_find(const char *name)
 {

@@ -6,88 +6,51 @@
 #include <string.h>
 
 /* By name; declared here, as nothing else may know them. */
-extern const struct dbio_pattern dbio_innodb_binlog;
-extern const struct dbio_pattern dbio_innodb_change_buffer_merge;
-extern const struct dbio_pattern dbio_innodb_lru_flush;
-extern const struct dbio_pattern dbio_innodb_page_cleaner;
-extern const struct dbio_pattern dbio_innodb_page_read;
-extern const struct dbio_pattern dbio_innodb_purge;
-extern const struct dbio_pattern dbio_innodb_recovery;
-extern const struct dbio_pattern dbio_innodb_redo_log;
-extern const struct dbio_pattern dbio_innodb_scan;
-extern const struct dbio_pattern dbio_io_random;
-extern const struct dbio_pattern dbio_io_sequential;
-extern const struct dbio_pattern dbio_myisam_insert;
-extern const struct dbio_pattern dbio_myisam_scan;
-extern const struct dbio_pattern dbio_oltp_transaction;
-extern const struct dbio_pattern dbio_oracle_arch;
-extern const struct dbio_pattern dbio_oracle_dbwr;
-extern const struct dbio_pattern dbio_oracle_lgwr;
-extern const struct dbio_pattern dbio_oracle_multiblock_read;
-extern const struct dbio_pattern dbio_oracle_sequential_read;
-extern const struct dbio_pattern dbio_postgres_bgwriter;
-extern const struct dbio_pattern dbio_postgres_checkpoint;
-extern const struct dbio_pattern dbio_postgres_seq_scan;
-extern const struct dbio_pattern dbio_postgres_wal;
-extern const struct dbio_pattern dbio_sqlserver_backup;
-extern const struct dbio_pattern dbio_sqlserver_bulk_load;
-extern const struct dbio_pattern dbio_sqlserver_checkdb;
-extern const struct dbio_pattern dbio_sqlserver_checkpoint;
-extern const struct dbio_pattern dbio_sqlserver_columnstore_scan;
-extern const struct dbio_pattern dbio_sqlserver_file_init;
-extern const struct dbio_pattern dbio_sqlserver_index_build;
-extern const struct dbio_pattern dbio_sqlserver_lazy_writer;
-extern const struct dbio_pattern dbio_sqlserver_log_read;
-extern const struct dbio_pattern dbio_sqlserver_log_write;
-extern const struct dbio_pattern dbio_sqlserver_lookup;
-extern const struct dbio_pattern dbio_sqlserver_random_read;
-extern const struct dbio_pattern dbio_sqlserver_recovery;
-extern const struct dbio_pattern dbio_sqlserver_restore;
-extern const struct dbio_pattern dbio_sqlserver_scan;
-extern const struct dbio_pattern dbio_sqlserver_spill;
+#define PATTERNS(X) \
+        X(innodb_binlog) \
+        X(innodb_change_buffer_merge) \
+        X(innodb_lru_flush) \
+        X(innodb_page_cleaner) \
+        X(innodb_page_read) \
+        X(innodb_purge) \
+        X(innodb_recovery) \
+        X(innodb_redo_log) \
+        X(innodb_scan) \
+        X(io_random) \
+        X(io_sequential) \
+        X(myisam_insert) \
+        X(myisam_scan) \
+        X(oltp_transaction) \
+        X(oracle_arch) \
+        X(oracle_dbwr) \
+        X(oracle_lgwr) \
+        X(oracle_multiblock_read) \
+        X(oracle_sequential_read) \
+        X(postgres_bgwriter) \
+        X(postgres_checkpoint) \
+        X(postgres_seq_scan) \
+        X(postgres_wal) \
+        X(sqlserver_backup) \
+        X(sqlserver_bulk_load) \
+        X(sqlserver_checkdb) \
+        X(sqlserver_checkpoint) \
+        X(sqlserver_columnstore_scan) \
+        X(sqlserver_file_init) \
+        X(sqlserver_index_build) \
+        X(sqlserver_lazy_writer) \
+        X(sqlserver_log_read) \
+        X(sqlserver_log_write) \
+        X(sqlserver_lookup) \
+        X(sqlserver_random_read) \
+        X(sqlserver_recovery) \
+        X(sqlserver_restore) \
+        X(sqlserver_scan) \
+        X(sqlserver_spill)
+#define DECLARE(name) extern const struct dbio_pattern dbio_##name;
+#define ENTRY(name)   &dbio_##name,
+PATTERNS(DECLARE)
 
-const struct dbio_pattern *const dbio_patterns[] = {
-        &dbio_innodb_binlog,
-        &dbio_innodb_change_buffer_merge,
-        &dbio_innodb_lru_flush,
-        &dbio_innodb_page_cleaner,
-        &dbio_innodb_page_read,
-        &dbio_innodb_purge,
-        &dbio_innodb_recovery,
-        &dbio_innodb_redo_log,
-        &dbio_innodb_scan,
-        &dbio_io_random,
-        &dbio_io_sequential,
-        &dbio_myisam_insert,
-        &dbio_myisam_scan,
-        &dbio_oltp_transaction,
-        &dbio_oracle_arch,
-        &dbio_oracle_dbwr,
-        &dbio_oracle_lgwr,
-        &dbio_oracle_multiblock_read,
-        &dbio_oracle_sequential_read,
-        &dbio_postgres_bgwriter,
-        &dbio_postgres_checkpoint,
-        &dbio_postgres_seq_scan,
-        &dbio_postgres_wal,
-        &dbio_sqlserver_backup,
-        &dbio_sqlserver_bulk_load,
-        &dbio_sqlserver_checkdb,
-        &dbio_sqlserver_checkpoint,
-        &dbio_sqlserver_columnstore_scan,
-        &dbio_sqlserver_file_init,
-        &dbio_sqlserver_index_build,
-        &dbio_sqlserver_lazy_writer,
-        &dbio_sqlserver_log_read,
-        &dbio_sqlserver_log_write,
-        &dbio_sqlserver_lookup,
-        &dbio_sqlserver_random_read,
-        &dbio_sqlserver_recovery,
-        &dbio_sqlserver_restore,
-        &dbio_sqlserver_scan,
-        &dbio_sqlserver_spill,
-        NULL,
-};
+const struct dbio_pattern *const dbio_patterns[] = {PATTERNS(ENTRY) NULL};
 
 const struct dbio_pattern *dbio_pattern_find(const char *name)
 {

@@ -2,7 +2,8 @@
  *
  * To add one: a file patterns/NAME.c with its config struct, field table and a const struct dbio_pattern; its line in
  * the table of pattern.c; its tests in the suite of tests/test_patterns.c (which runs over every entry) and one test
- * for each thing that it must show. A rule that comes from a database names its source in the field table.
+ * for each thing that it must show; `make reference`, which writes its keys into configs/. A rule that comes from a
+ * database names its source in the field table.
  */
 #ifndef DBIO_PATTERNS_PATTERN_H
 #define DBIO_PATTERNS_PATTERN_H
