@@ -196,7 +196,10 @@ static int uring_submit(void *state, struct dbio_io *const *ios, unsigned nr)
 {
         struct uring_state *s = state;
         unsigned room = s->max_inflight - s->inflight, taken;
+        int code = io_uring_sq_ready(&s->ring) > 0 ? hand_over(s) : 0; /* ios of two calls may touch: never in one */
 
+        if (code < 0)
+                return code;
         for (taken = 0; taken < nr && taken < room; taken++) {
                 struct dbio_io *io = ios[taken];
                 struct io_uring_sqe *sqe;
@@ -207,13 +210,8 @@ static int uring_submit(void *state, struct dbio_io *const *ios, unsigned nr)
                 prepare(s, sqe, io);
                 s->inflight++;
         }
-        if (io_uring_sq_ready(&s->ring) > 0 && !alone(s)) {
-                int code = hand_over(s);
-
-                if (code < 0)
-                        return code;
-        }
-        return (int)taken;
+        code = io_uring_sq_ready(&s->ring) > 0 && !alone(s) ? hand_over(s) : 0;
+        return code < 0 ? code : (int)taken;
 }
 
 /* Kernels before 6.12 do not know the discard: then by ioctl, here. */
