@@ -287,12 +287,14 @@ static void warn_of_caches(const struct dbio_session *session)
                 const struct dbio_sim_place *place = &spec->targets[i];
                 const struct dbio_sim_profile *profile = spec->devices[place->device].profile;
                 uint64_t bytes = place->file_size * place->nfiles;
+                char text[400];
 
-                if (profile->has_cache && bytes < 2 * profile->cache.size)
-                        fprintf(stderr, "warning: target %s (%llu MiB) is smaller than twice the cache of %s (%llu MiB): its "
-                                        "figures may be the cache's\n", session->targets.targets[i].name,
-                                (unsigned long long)(bytes >> 20), profile->name,
-                                (unsigned long long)(profile->cache.size >> 20));
+                if (!profile->has_cache || bytes >= 2 * profile->cache.size)
+                        continue;
+                snprintf(text, sizeof text, "target %s (%llu MiB) is smaller than twice the cache of %s (%llu MiB): its figures "
+                                            "may be the cache's", session->targets.targets[i].name,
+                         (unsigned long long)(bytes >> 20), profile->name, (unsigned long long)(profile->cache.size >> 20));
+                warn(NULL, text);
         }
 }
 
