@@ -5,6 +5,7 @@
 
 #include "engine/metrics.h"
 #include "engine/op.h"
+#include "engine/stream.h"
 #include "results/bands.h"
 #include "results/db.h"
 #include "results/number.h"
@@ -102,6 +103,24 @@ static void notes(struct dbio_show *show, const struct dbio_show_phase *phase)
         else if (phase->stopped)
                 dbio_text_line(show->out, "  STOPPED before its time%s%s", phase->timed_out ? ": an op timed out" : "",
                                phase->error_stop ? ": I/O errors" : "");
+}
+
+/* A phase that is shorter than the time between checkpoints is another load than its workload's name says. */
+static int idle_lines(struct dbio_show *show, const struct dbio_show_phase *phase, struct dbio_err *err)
+{
+        sqlite3_stmt *stmt = dbio_db_query(
+                show->store, err,
+                "SELECT name FROM stream s WHERE phase_id = ? AND flags & ? AND NOT EXISTS (SELECT 1 FROM episode e "
+                "WHERE e.phase_id = s.phase_id AND e.stream_no = s.stream_no) AND NOT EXISTS (SELECT 1 FROM total t "
+                "WHERE t.phase_id = s.phase_id AND t.stream_no = s.stream_no) ORDER BY stream_no",
+                "ii", phase->phase_id, (int64_t)DBIO_STREAM_EPISODES);
+        int more;
+
+        if (!stmt)
+                return -1;
+        while ((more = dbio_db_step(show->store, stmt, err)) > 0)
+                dbio_text_line(show->out, "  %s did nothing: no episode was due in this phase", dbio_db_text(stmt, 0));
+        return more;
 }
 
 /* Only where the phase had not settled: its mean is then no figure to keep. */
@@ -381,6 +400,8 @@ int dbio_show_phase(struct dbio_show *show, const struct dbio_show_phase *phase,
                         phase_row(show, &show->rows.rows[i]);
         band_line(show, phase->name);
         notes(show, phase);
+        if (phase->ended && !phase->stopped && idle_lines(show, phase, err))
+                return -1;
         if (steady_line(show, phase, err) || too_many_line(show, phase, err))
                 return -1;
         if (hba_lines(show, phase, err))

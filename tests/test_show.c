@@ -336,5 +336,30 @@ START_TEST(next_commands_can_be_pasted)
 }
 END_TEST
 
+/* A phase too short for its checkpoint says so, unless it was stopped before its time. */
+START_TEST(idle_episodes_are_told)
+{
+        struct fixture f;
+
+        fixture_open(&f);
+        fixture_stream(&f, "reads", "sqlserver.random_read", 0);
+        fixture_stream(&f, "checkpoint", "sqlserver.checkpoint", DBIO_STREAM_EPISODES);
+        fixture_begin(&f, &(struct dbio_run_info){.label = "short", .workload = "w", .engine = "null"});
+        fixture_phase(&f, "main", 1000 * MS, false);
+        fixture_ops(&f, 0, DBIO_READ, DBIO_ROLE_DATA_READ, 0, 0, 100, 8192, MS, MS);
+        fixture_finish(&f, 5 * S);
+        fixture_end(&f);
+        char *text = show(&f, "short", TEXT);
+        ck_assert_ptr_nonnull(strstr(text, "\n  checkpoint did nothing: no episode was due in this phase\n"));
+        free(text);
+        fixture_exec(&f, "UPDATE phase SET stopped = 1");
+        text = show(&f, "short", TEXT);
+        ck_assert_ptr_null(strstr(text, "did nothing"));
+        free(text);
+        fixture_close(&f);
+}
+END_TEST
+
 TEST_MAIN("show", text_is_as_agreed, never_wider_than_100_columns, json_is_the_views, csv_has_a_header, words_name_sets,
-          limits_take_the_runs_own_figure, observed_gives_a_conclusion, sets_leave_invalid_runs_out, long_texts_go_on, next_commands_can_be_pasted)
+          limits_take_the_runs_own_figure, observed_gives_a_conclusion, sets_leave_invalid_runs_out,
+          long_texts_go_on, next_commands_can_be_pasted, idle_episodes_are_told)
