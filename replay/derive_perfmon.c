@@ -117,6 +117,7 @@ static int take_sample(struct perfmon *p, unsigned line, char separator, struct 
 {
         char *text = strdup(p->file->lines[line - 1]), **cells = calloc(DBIO_CSV_COLUMNS, sizeof *cells);
         unsigned n = text && cells ? dbio_csv_cut(text, separator, cells, DBIO_CSV_COLUMNS) : 0;
+        bool any = false;
         int code = 0;
 
         for (unsigned i = 0; !code && i < p->n; i++) {
@@ -135,11 +136,12 @@ static int take_sample(struct perfmon *p, unsigned line, char separator, struct 
 
                 if (isnan(column->value) || isnan(weight))
                         continue;
+                any = true;
                 column->sum += column->value * weight;
                 column->weight += weight;
                 column->peak = fmax(column->peak, column->value);
         }
-        p->samples++;
+        p->samples += any;
         free(cells);
         free(text);
         return code;

@@ -53,7 +53,7 @@ struct dbio_trace_input {
         struct {
                 const char *why;
                 uint64_t n;
-        } skipped[8];               /* lines or records that are no I/O */
+        } skipped[12];              /* lines or records that are no I/O */
 };
 
 /* The number of a device or file of that name, made at its first use. UINT32_MAX without memory or beyond 65,535. */

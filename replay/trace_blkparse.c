@@ -91,7 +91,7 @@ static bool take_place(const char *at, struct dbio_blk_step *step)
 }
 
 /* 1: the parts of a line that is one of an event; 0: of one that may be there, too; -1: of no line of blkparse. */
-static int take_parts(struct blkparse *parse, const char *text, struct dbio_blk_step *step, struct dbio_err *err)
+static int take_parts(struct dbio_trace_input *input, struct blkparse *parse, const char *text, struct dbio_blk_step *step, struct dbio_err *err)
 {
         const char *at = text;
         size_t size;
@@ -103,8 +103,12 @@ static int take_parts(struct blkparse *parse, const char *text, struct dbio_blk_
         memset(step, 0, sizeof *step);
         if (!take_begin(&at, step)) {
                 parse->summary |= !strncmp(text, "CPU", 3) && strchr(text, ':');
-                if (parse->summary || *text == '#' || !strncmp(text, "Input file ", 11) || !*text)
+                if (!*text)
                         return 0;
+                if (parse->summary || *text == '#' || !strncmp(text, "Input file ", 11)) {
+                        dbio_trace_skip(input, parse->summary ? "lines of counts" : "comments, names of files");
+                        return 0;
+                }
                 return dbio_trace_lines_bad(&parse->lines, (size_t)(at - text), err, "no line of blkparse%s: `8,0 1 23 0.000000000 "
                                             "456 Q WS 789 + 8 [name]` is right", parse->layout ? " in this or its own layout" : "");
         }
@@ -125,7 +129,7 @@ static int take_line(struct dbio_trace_input *input, struct blkparse *parse, con
                      struct dbio_err *err)
 {
         bool all = parse->layout && !dbio_blk_layout_has_action(parse->layout);
-        int code = take_parts(parse, text, step, err);
+        int code = take_parts(input, parse, text, step, err);
 
         if (code <= 0)
                 return code;

@@ -366,17 +366,22 @@ static int next(struct dbio_trace_input *input, struct dbio_trace_event *event, 
                 bool first;
                 if (csv->lines.line == 1)
                         csv->begun = false;
-                if (!size || text[0] == '#' || csv->lines.line <= csv->header)
+                if (!size)
                         continue;
+                if (text[0] == '#' || csv->lines.line <= csv->header) {
+                        dbio_trace_skip(input, "lines before the table, and comments");
+                        continue;
+                }
                 first = !csv->begun;
                 csv->begun = true;
                 unsigned n = dbio_trace_split(text, csv->separator, fields, first ? FIELDS : csv->fields);
-                if (first && (csv->named || (csv->time.at < (int)n && !begins_with_digit(fields[csv->time.at]) &&
+                if (first && (csv->named || (n >= csv->fields && !begins_with_digit(fields[csv->time.at]) &&
                                              isalpha((unsigned char)fields[0][0])))) {
                         if (take_header(csv, fields, n, err)) {
                                 err->code = DBIO_REFUSED;
                                 return -1;
                         }
+                        dbio_trace_skip(input, "lines of names");
                         continue;
                 }
                 if (n < csv->fields)

@@ -155,12 +155,14 @@ static int take_line(struct dbio_trace_input *input, struct iolog *log, char *te
         switch (actions[i].action) {
         case ADD:
                 file->added = true;
+                dbio_trace_skip(input, "add, open and close lines");
                 return 0;
         case OPEN:
         case CLOSE:
                 if (!file->added)
                         break;
                 file->open = actions[i].action == OPEN;
+                dbio_trace_skip(input, "add, open and close lines");
                 return 0;
         case WAIT:
                 if (n < first + 3 || !number(words[first + 2], &wait) || wait > UINT64_MAX / 1000000)

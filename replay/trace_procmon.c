@@ -161,6 +161,7 @@ static int next(struct dbio_trace_input *input, struct dbio_trace_event *event, 
                 if (mon->lines.line == 1) {
                         if (take_header(mon, fields, n, err))
                                 return -1;
+                        dbio_trace_skip(input, "lines of names");
                         continue;
                 }
                 if (!n)

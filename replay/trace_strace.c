@@ -437,8 +437,12 @@ static int take_line(struct dbio_trace_input *input, struct strace *strace, cons
         bool coarse = false, timed;
         char *whole = NULL;
 
-        if (!*at || take_lsof(strace, at) || !strncmp(at, "Process ", 8) || !strncmp(at, "strace: ", 8))
+        if (!*at)
                 return 0;
+        if (take_lsof(strace, at) || !strncmp(at, "Process ", 8) || !strncmp(at, "strace: ", 8)) {
+                dbio_trace_skip(input, "lines of lsof, and strace's own");
+                return 0;
+        }
         timed = dbio_strace_time(&strace->clock, text, &at, &t_ns, &coarse);
         pid = dbio_strace_pid(&at);
         if (!timed)

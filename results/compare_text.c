@@ -86,6 +86,12 @@ static void print_head(const struct dbio_comparison *c, FILE *out)
                                c->new_.hash);
 }
 
+/* Past results of other tools come without a schedule, and without what else dbio keeps of a run. */
+static bool is_imported(const struct dbio_compare_side *side)
+{
+        return !side->hash;
+}
+
 static void print_host(const struct dbio_comparison *c, FILE *out)
 {
         struct paragraph paragraph = {""};
@@ -96,7 +102,7 @@ static void print_host(const struct dbio_comparison *c, FILE *out)
         if (c->nhost > 12)
                 say(&paragraph, "and %u more (--json)", c->nhost - 12);
         if (!c->nhost)
-                say(&paragraph, "same");
+                say(&paragraph, is_imported(&c->base) || is_imported(&c->new_) ? "not known" : "same");
         dbio_text_hang(out, "  host     ", 11, paragraph.text);
 }
 
@@ -105,7 +111,9 @@ static void print_validity(const struct dbio_comparison *c, FILE *out)
         const struct dbio_compare_side *sides[2] = {&c->base, &c->new_};
         struct paragraph paragraph = {""};
 
-        if (c->base.used == c->base.nr && c->new_.used == c->new_.nr && !c->base.shown_only && !c->new_.shown_only)
+        if (is_imported(&c->base) || is_imported(&c->new_))
+                say(&paragraph, "not known of results of another tool;");
+        else if (c->base.used == c->base.nr && c->new_.used == c->new_.nr && !c->base.shown_only && !c->new_.shown_only)
                 say(&paragraph, "both valid;");
         for (int s = 0; s < 2; s++)
                 for (unsigned i = sides[s]->shown_only ? 0 : sides[s]->used; i < sides[s]->nr; i++)

@@ -103,6 +103,7 @@ static const struct bad {
         {"fio-iolog", "fio version 3 iolog\n1 a add\n2 a open\n3 a raed 0 512\n", 4, "raed"},
         {"spc", "0,16,8192,W,0.5\n2,16,4096,W,2 448003\n", 2, "no time"},
         {"msr", "128166372003061629,hm,0,Write,7014912\n", 1, "columns"},
+        {"msr", "no names\n128166372003061629,hm,0,Write,0,512,1\n", 1, "columns"},
         {"alibaba", "1,X,0,512,5\n", 1, "no operation"},
         {"alibaba", "1,R,99999999999999999999,512,5\n", 1, "no offset"},
         {"alibaba", "1,R,9223372036854775807,512,5\n", 1, "2^63"},
