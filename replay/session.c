@@ -381,7 +381,9 @@ int dbio_session_open(struct dbio_session *session, const char *source, const st
         if (dbio_demand_check_options(&session->demand, line, err) || read_run_options(session, err) ||
             read_bindings(session, extra, err) || bind(session, &options, err) || choose_engine(session, err))
                 goto fail;
-        if (!session->simulated && !options.null_engine && guard(session, err))
+        if (!session->simulated && !options.null_engine &&
+            (guard(session, err) ||
+             dbio_targets_check_room(&session->targets, session->demand.specs, &options, err)))
                 goto fail;
         if (dry)
                 return 0;
