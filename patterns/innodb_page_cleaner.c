@@ -431,7 +431,7 @@ static int check(const struct dbio_stream_keys *keys, const void *opaque, struct
                                           "density and pages_per_write belong to checkpoints, not to dirty_rate");
         if (dbio_is_set(config->io_capacity_max) && config->io_capacity_max < config->io_capacity)
                 return dbio_pattern_fault(err, "io_capacity_max", "must not be below io_capacity");
-        return 0;
+        return dbio_dirty_keys_check(keys, err);
 }
 
 static void set_loop(struct cleaner *self, const struct dbio_stream_keys *keys, const struct config *config)

@@ -324,7 +324,7 @@ static int check(const struct dbio_stream_keys *keys, const void *opaque, struct
                                       "exactly one of pages and dirty_rate");
         if (dbio_is_set(keys->dirty.pages_per_write))
                 return dbio_key_error(err, "dirty", "pages_per_write is SQL Server's: say density");
-        return 0;
+        return dbio_dirty_keys_check(keys, err);
 }
 
 static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys, const void *opaque,
