@@ -183,15 +183,20 @@ uint32_t dbio_trace_device(struct dbio_trace_input *input, const char *name, siz
 
 void dbio_trace_skip(struct dbio_trace_input *input, const char *why)
 {
+        dbio_trace_skip_more(input, why, 1);
+}
+
+void dbio_trace_skip_more(struct dbio_trace_input *input, const char *why, uint64_t n)
+{
         unsigned room = sizeof input->skipped / sizeof *input->skipped;
 
         for (unsigned i = 0; i < input->nskipped; i++)
                 if (input->skipped[i].why == why || i + 1 == room) {
-                        input->skipped[i].n++;
+                        input->skipped[i].n += n;
                         return;
                 }
         input->skipped[input->nskipped].why = why;
-        input->skipped[input->nskipped++].n = 1;
+        input->skipped[input->nskipped++].n = n;
 }
 
 void dbio_trace_note(struct dbio_trace_input *input, const char *text)

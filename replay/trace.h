@@ -45,6 +45,7 @@ struct dbio_trace_input {
         bool issue_events;          /* --event issue: those that reached the device; else those that were queued */
         struct dbio_trace_devices *devices;
         void *state;                /* the reader's own */
+        struct dbio_trace_parts *parts; /* files read side by side (replay/traceinput.h); else NULL */
         char note[512];             /* what could not be known; "" = nothing */
         uint64_t end_ns;            /* of the recording, where that is later than the last event; else 0 */
         uint64_t last_ns, inversions;
@@ -60,6 +61,7 @@ struct dbio_trace_input {
 uint32_t dbio_trace_device(struct dbio_trace_input *input, const char *name, size_t size);
 /* Counts a line or record that is no I/O; why is a constant. */
 void dbio_trace_skip(struct dbio_trace_input *input, const char *why);
+void dbio_trace_skip_more(struct dbio_trace_input *input, const char *why, uint64_t n);
 /* Adds a sentence to the note, once. */
 void dbio_trace_note(struct dbio_trace_input *input, const char *text);
 /* To be called with the stamp of every event line in the order of the file: counts those before their predecessor. */
@@ -73,6 +75,7 @@ static inline void dbio_trace_stamp(struct dbio_trace_input *input, uint64_t t_n
 struct dbio_trace_format {
         const char *name, *summary;
         bool binary;                /* places are byte offsets */
+        bool beside;                /* each of several files has a reader of its own: they were recorded side by side */
         bool takes_spec;            /* NAME:SPEC tells how its lines look */
         const char *spec;           /* a preset of the csv reader */
         /* How sure the first bytes (and the path) make it, 0 to 100; for `auto`. head is terminated. */
@@ -119,7 +122,7 @@ struct dbio_trace_op {
 
 struct dbio_trace_target {
         char *name;
-        uint64_t end;               /* of its last byte */
+        uint64_t begin, end;        /* of its first and last byte */
         bool reads, writes;
         bool taken;                 /* by a device of the trace */
         uint64_t fit_bytes;         /* size of what it is bound to; 0 = not known */

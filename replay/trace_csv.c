@@ -328,6 +328,8 @@ static int take_fields(struct dbio_trace_input *input, struct csv *csv, char **f
                 return bad_field(csv, fields, &csv->offset, "offset", err);
         if (!sized(fields[csv->length.at], csv->length_unit, &event->length))
                 return bad_field(csv, fields, &csv->length, "length", err);
+        if (!whole && csv->time_unit == 100) /* copies of MSR in seconds: ticks are whole */
+                return bad_field(csv, fields, &csv->time, "whole number of 100 ns", err);
         event->latency_ns = DBIO_TRACE_UNKNOWN;
         dbio_trace_stamp(input, event->t_ns);
         if (csv->latency.given) {
@@ -486,10 +488,10 @@ PROBE(cloudphysics, begins(head, "version,time,op,size,lbn") ? 95 : 0)
 
 #define PRESET(variable, title, text, columns, how)                                                           \
         const struct dbio_trace_format dbio_trace_##variable = {.name = title, .summary = text, .spec = columns, \
-                                                                .probe = how, .open = open_csv, .next = next,  \
+                                                                .probe = how, .beside = true, .open = open_csv, .next = next,  \
                                                                 .close = close_csv}
 const struct dbio_trace_format dbio_trace_csv = {.name = "csv", .summary = "any table of one I/O a line, as csv:SPEC (below)",
-                                                 .takes_spec = true, .open = open_csv, .next = next, .close = close_csv};
+                                                 .takes_spec = true, .beside = true, .open = open_csv, .next = next, .close = close_csv};
 PRESET(msr, "msr", "MSR Cambridge (SNIA 388); the unit of its latency is taken from common use",
        "time=1|timestamp:100ns,device=2|hostname+3|disknumber,op=4|type,offset=5|offset:bytes,length=6|size:bytes,"
        "latency=7|responsetime:100ns", probe_msr);

@@ -217,6 +217,7 @@ const struct dbio_trace_format dbio_trace_iolog = {
         .name = "fio-iolog",
         .summary = "fio's write_iolog, versions 2 and 3",
         .probe = probe,
+        .beside = true,
         .open = open_log,
         .next = next,
         .close = close_log,

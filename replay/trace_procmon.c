@@ -188,6 +188,7 @@ const struct dbio_trace_format dbio_trace_procmon = {
         .name = "procmon",
         .summary = "Process Monitor's CSV: non-cached reads and writes, and flushes",
         .probe = probe,
+        .beside = true,
         .open = open_procmon,
         .next = next,
         .close = close_procmon,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "replay/tracedevices.h"
+#include "replay/traceinput.h"
 #include "replay/traceregions.h"
 
 #define PENDING_MAX 65536u
@@ -72,12 +73,11 @@ static int forgive(struct dbio_trace_feed *feed, struct dbio_err *err)
 /* An event with its target in `device` from here on. */
 static int read_event(struct dbio_trace_feed *feed, struct dbio_trace_event *event, struct dbio_err *err)
 {
-        const struct dbio_trace_format *format = feed->input.format;
         uint16_t target = 0;
 
         for (;;) {
                 struct dbio_err why = {0};
-                int code = format->next(&feed->input, event, &why);
+                int code = dbio_trace_input_next(&feed->input, event, &why);
                 if (code > 0) {
                         if (event->kind != DBIO_FSYNC && !event->length) {
                                 feed->summary.zero_length++;
@@ -281,6 +281,8 @@ static void count_op(struct dbio_trace_feed *feed, const struct dbio_trace_event
                 summary->min_offset = op->offset;
         if (end > summary->max_end)
                 summary->max_end = end;
+        if (!target->end || op->offset < target->begin)
+                target->begin = op->offset;
         if (end > target->end)
                 target->end = end;
         if (op->kind > DBIO_WRITE)
@@ -376,7 +378,7 @@ static int open_input(struct dbio_trace_feed *feed, const char *format_name, str
         feed->pending.heap = malloc(PENDING_MAX * sizeof *feed->pending.heap);
         if (!feed->input.devices || !s->ring || !s->heap || !s->numbers || !s->heap_numbers || !feed->pending.heap)
                 return dbio_err_set(err, DBIO_IO, "out of memory");
-        if (!feed->input.format->open(&feed->input, err))
+        if (!dbio_trace_input_open(&feed->input, err))
                 return 0;
         if (err && err->code == DBIO_REFUSED)
                 err->code = DBIO_USAGE;
@@ -409,7 +411,7 @@ void dbio_trace_feed_close(struct dbio_trace_feed *feed)
         if (!feed)
                 return;
         if (feed->input.format)
-                feed->input.format->close(&feed->input);
+                dbio_trace_input_close(&feed->input);
         dbio_trace_devices_free(feed->input.devices);
         dbio_trace_file_close(feed->file);
         dbio_trace_regions_free(feed->regions);

@@ -113,8 +113,9 @@ static char *footer_text(struct dbio_trace_feed *feed, uint64_t ops)
                 json_array_append_new(sizes, number_json(summary->sizes[i]));
         for (unsigned i = 0; i < dbio_trace_feed_targets(feed); i++) {
                 const struct dbio_trace_target *target = dbio_trace_feed_target(feed, i);
-                json_array_append_new(targets, json_pack("{s:s, s:b, s:b, s:o}", "name", target->name, "reads", target->reads,
-                                                         "writes", target->writes, "end", number_json(target->end)));
+                json_array_append_new(targets, json_pack("{s:s, s:b, s:b, s:o, s:o}", "name", target->name, "reads", target->reads,
+                                                         "writes", target->writes, "begin", number_json(target->begin),
+                                                         "end", number_json(target->end)));
         }
         json_object_set_new(root, "ops", number_json(ops));
         json_object_set_new(root, "sizes", sizes);
@@ -150,6 +151,7 @@ static int read_targets(struct dbio_trace_feed *feed, const json_t *targets, str
                         return -1;
                 feed->targets[i].reads = json_is_true(json_object_get(item, "reads"));
                 feed->targets[i].writes = json_is_true(json_object_get(item, "writes"));
+                feed->targets[i].begin = number_of(json_object_get(item, "begin"));
                 feed->targets[i].end = number_of(json_object_get(item, "end"));
         }
         return 0;

@@ -92,7 +92,10 @@ void dbio_trace_summary_print(struct dbio_trace_feed *feed, FILE *out)
         uint64_t rw = summary->ios[DBIO_READ] + summary->ios[DBIO_WRITE], span = summary->last_ns - summary->first_ns;
         unsigned n = dbio_trace_feed_targets(feed);
 
-        fprintf(out, "TRACE %s%s%s\n", input ? input->paths[0] : "", input ? ", format " : "", input ? input->format->name : "schedule");
+        fprintf(out, "TRACE %s", input ? input->paths[0] : "schedule");
+        if (input && input->npaths > 1)
+                fprintf(out, " and %u more", input->npaths - 1);
+        fprintf(out, "%s%s\n", input ? ", format " : "", input ? input->format->name : "");
         print_counts(summary, out);
         fputs("span ", out);
         print_seconds(span, out);
@@ -111,8 +114,9 @@ void dbio_trace_summary_print(struct dbio_trace_feed *feed, FILE *out)
         fprintf(out, "targets %u\n", n);
         for (unsigned i = 0; i < n && i < TARGETS_SHOWN; i++) {
                 const struct dbio_trace_target *target = dbio_trace_feed_target(feed, i);
-                fprintf(out, "  %-32s %s, to byte %" PRIu64 "\n", target->name,
-                        target->reads && target->writes ? "read and written" : target->writes ? "written" : "read", target->end);
+                fprintf(out, "  %-32s %s, bytes %" PRIu64 " to %" PRIu64 "\n", target->name,
+                        target->reads && target->writes ? "read and written" : target->writes ? "written" : "read", target->begin,
+                        target->end);
         }
         if (n > TARGETS_SHOWN)
                 fprintf(out, "  and %u more\n", n - TARGETS_SHOWN);
@@ -168,8 +172,9 @@ void dbio_trace_summary_json(struct dbio_trace_feed *feed, FILE *out)
         json_object_set_new(root, "sizes", sizes_json(summary));
         for (unsigned i = 0; i < dbio_trace_feed_targets(feed); i++) {
                 const struct dbio_trace_target *target = dbio_trace_feed_target(feed, i);
-                json_array_append_new(targets, json_pack("{s:s, s:b, s:b, s:I}", "name", target->name, "reads", target->reads,
-                                                         "writes", target->writes, "end", (json_int_t)target->end));
+                json_array_append_new(targets, json_pack("{s:s, s:b, s:b, s:I, s:I}", "name", target->name, "reads", target->reads,
+                                                         "writes", target->writes, "begin", (json_int_t)target->begin,
+                                                         "end", (json_int_t)target->end));
         }
         json_object_set_new(root, "targets", targets);
         for (unsigned i = 0; input && i < input->nskipped; i++)

@@ -104,6 +104,7 @@ static const struct bad {
         {"spc", "0,16,8192,W,0.5\n2,16,4096,W,2 448003\n", 2, "no time"},
         {"msr", "128166372003061629,hm,0,Write,7014912\n", 1, "columns"},
         {"msr", "no names\n128166372003061629,hm,0,Write,0,512,1\n", 1, "columns"},
+        {"msr", "1172167220.306162,hm,0,Write,7014912,512,1\n", 1, "100 ns"},
         {"alibaba", "1,X,0,512,5\n", 1, "no operation"},
         {"alibaba", "1,R,99999999999999999999,512,5\n", 1, "no offset"},
         {"alibaba", "1,R,9223372036854775807,512,5\n", 1, "2^63"},
@@ -453,6 +454,40 @@ START_TEST(time_that_goes_back)
 }
 END_TEST
 
+/* One file a volume, as MSR's: op k of file f has stamp 10 k + f, and they take turns, far beyond what is sorted. */
+START_TEST(files_side_by_side)
+{
+        const unsigned n = DBIO_TRACE_WINDOW + 100, files = 3;
+        char path[3][4200];
+        const char *paths[] = {path[2], path[0], path[1]};
+
+        for (unsigned f = 0; f < files; f++) {
+                snprintf(path[f], sizeof path[f], "%s.%u", trace_file("", 0), f);
+                FILE *out = fopen(path[f], "w");
+                for (unsigned k = 0; k < n; k++)
+                        fprintf(out, "%u,R,%u,512,%u\n", f, 512 * k, 1000 + 10 * k + f);
+                fputs(f == 1 ? "rubbish\n" : "", out);
+                fclose(out);
+        }
+        struct dbio_trace_options options = {.skip_bad = 1};
+        struct trace_result r = trace_read_files("alibaba", paths, files, &options);
+        expect_msg(!r.code, "%s", r.err.message);
+        ck_assert_uint_eq(r.ops, files * n);
+        ck_assert_uint_eq(r.summary.inversions, 0);
+        expect_msg(strstr(r.summary.first_bad, path[1]), "%s", r.summary.first_bad);
+        ck_assert_str_eq(r.targets[0], "0");
+        for (unsigned i = 0; i < 60; i++) {
+                ck_assert_uint_eq(r.first[i].target, i % 3);
+                ck_assert_uint_eq(r.first[i].t_ns, (i / 3 * 10 + i % 3) * 1000);
+        }
+        r = trace_read_files("alibaba", paths, files, NULL);
+        expect_msg(r.code == -1 && r.err.line == n + 1, "%s", r.err.message);
+        for (unsigned f = 0; f < files; f++)
+                unlink(path[f]);
+        unlink(trace_file("", 0));
+}
+END_TEST
+
 /* More in a whole second than are kept in memory: i of n at i / n, and the next second begins anew. */
 START_TEST(seconds_with_many_events)
 {
@@ -546,5 +581,5 @@ START_TEST(schedule_file)
 END_TEST
 
 TEST_MAIN("trace", counts, errors_say_where, bad_lines_may_be_left_out, truncated_anywhere, sorted_by_time, maps, compact,
-          blktrace_records, vscsi_records, any_table, files_of_one_name, utf16, random_bytes, ten_thousand_devices, time_that_goes_back, seconds_with_many_events, dependencies,
+          blktrace_records, vscsi_records, any_table, files_of_one_name, utf16, random_bytes, ten_thousand_devices, time_that_goes_back, files_side_by_side, seconds_with_many_events, dependencies,
           schedule_file)
