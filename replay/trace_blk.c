@@ -9,6 +9,7 @@
 #define NONE UINT32_MAX
 #define AGE 24576u       /* steps after which an I/O is given without one: well inside of the sort window */
 #define REMAPS 64u
+#define FLUSH_SECTOR ((uint64_t)INT64_MAX / 512 + 1) /* that flushes wait under: beyond all others */
 #define LOOK 65536u      /* steps among which events of one kind have to be */
 #define DEVICES 65536u   /* more than dbio_trace_device gives */
 #define MERGED 128u      /* that were merged into one request, whose completion is theirs */
@@ -213,6 +214,7 @@ static void make_event(const struct dbio_blk_step *step, uint32_t device, struct
                                            .file = step->file, .device = device};
         if (step->flush && !step->bytes) {
                 event->kind = DBIO_FSYNC;
+                event->offset = FLUSH_SECTOR * 512;
                 return;
         }
         event->kind = step->discard ? DBIO_TRIM : step->write ? DBIO_WRITE : DBIO_READ;
@@ -243,20 +245,44 @@ static void take_remap(struct dbio_blk *blk, const struct dbio_blk_step *step, u
         blk->remaps[blk->nremaps++ % REMAPS] = (struct remap){.sector = step->sector, .bytes = step->bytes, .device = device, .live = true};
 }
 
+static void give_completed(struct dbio_blk *blk, const struct dbio_blk_step *step, uint32_t at)
+{
+        struct dbio_trace_event *event = &blk->ready[blk->nready++];
+
+        *event = blk->ios[at].event;
+        if (step->t_ns >= event->t_ns)
+                event->latency_ns = step->t_ns - event->t_ns;
+        unlink_io(blk, at);
+}
+
+/* A flush ends twice, without bytes at sector 0: the device's own command (`FN`), and then what had asked for it (`WS`). The
+ * oldest is meant, as the device may serve several by one command. */
+static void complete_flush(struct dbio_blk *blk, const struct dbio_blk_step *step, uint32_t device)
+{
+        uint32_t oldest = NONE;
+
+        if (step->sector || step->flush != blk->issued)
+                return;
+        for (uint32_t at = find(blk, device, FLUSH_SECTOR); at != NONE; at = blk->ios[at].next)
+                if (blk->ios[at].event.device == device && blk->ios[at].event.kind == DBIO_FSYNC)
+                        oldest = at;
+        if (oldest != NONE)
+                give_completed(blk, step, oldest);
+}
+
 /* The I/O at this place, and those behind it that went with it in one request. */
 static void complete(struct dbio_blk *blk, const struct dbio_blk_step *step, uint32_t device)
 {
         uint64_t sector = step->sector, left = step->bytes;
         uint32_t at;
 
+        if (!step->bytes)
+                complete_flush(blk, step, device);
         while (left && blk->nready < MERGED && (at = find(blk, device, sector)) != NONE && blk->ios[at].event.length <= left) {
-                struct dbio_trace_event *event = &blk->ready[blk->nready++];
-                *event = blk->ios[at].event;
-                if (step->t_ns >= event->t_ns)
-                        event->latency_ns = step->t_ns - event->t_ns;
-                left -= event->length;
-                sector += event->length / 512;
-                unlink_io(blk, at);
+                uint64_t length = blk->ios[at].event.length;
+                give_completed(blk, step, at);
+                left -= length;
+                sector += length / 512;
         }
 }
 
@@ -270,11 +296,7 @@ static void take_queued(struct dbio_blk *blk, struct dbio_trace_input *input, co
         }
         blk->queued[device] = true;
         make_event(step, device, &event);
-        if (event.kind == DBIO_FSYNC) {
-                blk->ready[blk->nready++] = event;
-                return;
-        }
-        if (step->flush) { /* a write before which the device is flushed */
+        if (step->flush && event.kind != DBIO_FSYNC) { /* a write before which the device is flushed */
                 struct dbio_trace_event *flush = &blk->ready[blk->nready++];
                 *flush = event;
                 flush->kind = DBIO_FSYNC;
@@ -289,9 +311,7 @@ static void take_issued(struct dbio_blk *blk, struct dbio_trace_input *input, co
         struct dbio_trace_event event;
 
         make_event(step, device, &event);
-        if (event.kind == DBIO_FSYNC)
-                blk->ready[blk->nready++] = event;
-        else if (at != NONE && blk->ios[at].event.length == event.length && blk->ios[at].event.kind == event.kind)
+        if (event.kind != DBIO_FSYNC && at != NONE && blk->ios[at].event.length == event.length && blk->ios[at].event.kind == event.kind)
                 dbio_trace_skip(input, "issued again without a completion (requeued)");
         else
                 link_io(blk, &event);
