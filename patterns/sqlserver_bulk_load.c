@@ -89,9 +89,9 @@ static void begin(struct dbio_flow *flow, uint64_t begin_ns)
 static uint64_t unit_due(const struct load *load, const struct loader *loader)
 {
         uint64_t n = loader->loaded / load->config->interleave + 1;
-        double stagger = (double)(loader - load->loaders) / load->nloaders;
+        double stagger = (double)(loader - load->loaders + 1) / load->nloaders; /* in turn, the last one with its whole unit */
 
-        return load->begin_ns + (uint64_t)(((double)n - stagger) * load->ns_per_unit);
+        return load->begin_ns + (uint64_t)(((double)n - 1 + stagger) * load->ns_per_unit);
 }
 
 static void give_write(struct load *load, struct loader *loader, uint64_t from, uint64_t to, struct dbio_op *op)
@@ -326,7 +326,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
 const struct dbio_pattern dbio_sqlserver_bulk_load = {
         .name = "sqlserver.bulk_load",
         .summary = "Bulk load: eager writes of new extents by parallel loaders, a log flush a batch",
-        .rev = 1,
+        .rev = 2,
         .keys = DBIO_KEYS_WRITE | DBIO_KEYS_VERSION | DBIO_KEYS_THREADS,
         .flags = DBIO_STREAM_REACTIVE,
         .role = "eager_write",
