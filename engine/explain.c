@@ -1,6 +1,7 @@
 #include "engine/explain.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,19 +238,21 @@ static bool may_fill(const struct explain *e, struct lane *lane)
                lane->at_once < (is_cut(e, lane) ? AT_ONCE_CUT : AT_ONCE) && !is_done(e);
 }
 
-/* Takes all that a reactive source has at this time; true where that may have changed something for others. */
-static bool run_reactive(struct explain *e, struct lane *lane)
+/* Takes what a reactive source has at this time, at most so many ops; true where that may have changed something for
+ * others. */
+static bool run_reactive(struct explain *e, struct lane *lane, unsigned most)
 {
         const struct dbio_log_position *after = log_of(e, lane);
         struct dbio_op ops[16];
         bool any = complete_pending(e, lane);
 
-        while (may_fill(e, lane)) {
-                unsigned n = lane->source->class->fill(lane->source, e->now_ns - lane->start_ns, ops, 16);
+        while (most && may_fill(e, lane)) {
+                unsigned n = lane->source->class->fill(lane->source, e->now_ns - lane->start_ns, ops, most < 16 ? most : 16);
 
                 if (!n)
                         break;
                 any = true;
+                most -= n;
                 lane->at_once += n;
                 for (unsigned i = 0; i < n && !is_done(e); i++) {
                         take_op(e, lane, &ops[i]);
@@ -263,6 +266,34 @@ static bool run_reactive(struct explain *e, struct lane *lane)
                         lane->pending[at].after = after ? after->appended : 0;
                         want(e, lane, lane->pending[at].after);
                 }
+        }
+        return any;
+}
+
+/* It gave something at this time, waits for its log, or wanted to be asked by now. */
+static bool is_awake(const struct explain *e, const struct lane *lane)
+{
+        uint32_t number = (uint32_t)(lane - e->lanes);
+
+        return (lane->at_once && lane->at_ns == e->now_ns) || lane->npending || wake_of(lane) <= e->now_ns ||
+               (e->wakes.place[number] && e->wakes.time_ns[number] <= e->now_ns);
+}
+
+/* All that the sources of the lane's stream have at this time, by turns. */
+static bool run_stream(struct explain *e, struct lane *lane)
+{
+        const struct dbio_stream *stream = stream_of(e, lane);
+        struct lane *first = &e->lanes[e->views[lane->stream].first_lane];
+        bool any = false, again = stream->nsources > 1;
+
+        if (!again)
+                return run_reactive(e, lane, UINT_MAX);
+        while (again && !is_done(e)) {
+                again = false;
+                for (struct lane *one = first; one < first + stream->nsources; one++)
+                        if (!one->over && (one == lane || is_awake(e, one)))
+                                again |= run_reactive(e, one, 1);
+                any |= again;
         }
         return any;
 }
@@ -325,7 +356,7 @@ static void settle(struct explain *e, unsigned group)
                         if (lane->over || stream_of(e, lane)->group != group || e->now_ns < lane->start_ns)
                                 continue;
                         if (lane->npending || wake_of(lane) <= e->now_ns)
-                                again |= run_reactive(e, lane);
+                                again |= run_stream(e, lane);
                         wake_at(e, lane, wake_of(lane));
                 }
         }
@@ -340,7 +371,7 @@ static void run_lane(struct explain *e, struct lane *lane)
         if (lane->kind == TIMED) {
                 changed = run_timed(e, lane, &next_ns);
         } else {
-                changed = run_reactive(e, lane);
+                changed = run_stream(e, lane);
                 next_ns = wake_of(lane);
         }
         if (next_ns != UINT64_MAX || lane->source->ended || lane->kind == TIMED)
