@@ -261,16 +261,20 @@ static void run_timed(struct dbio_pacer *p, struct dbio_lane *lane, unsigned *bu
         while ((op = dbio_lane_look_ahead(p, lane))) {
                 uint64_t due = op->due_ns == DBIO_NO_DUE ? p->now_ns : dbio_lane_phase_time(p, lane, op->due_ns);
 
-                if (due >= lane->stop_ns || due >= p->config.end_ns) {
+                /* At its stop no op that was late goes any more, as at the phase's end. */
+                if (due >= lane->stop_ns || due >= p->config.end_ns || (lane->behind && p->now_ns >= lane->stop_ns)) {
                         lane->over = true;
                         return;
                 }
                 if (due > p->now_ns) {
+                        lane->behind = false;
                         dbio_lane_schedule(p, lane, due);
                         return;
                 }
-                if (lane->depth && lane->outstanding >= lane->depth)
+                if (lane->depth && lane->outstanding >= lane->depth) {
+                        lane->behind = true;
                         return;
+                }
                 if (!*budget) {
                         dbio_lane_list(p, lane);
                         return;

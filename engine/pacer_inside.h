@@ -40,6 +40,7 @@ struct dbio_lane {
         uint64_t *freed;   /* closed loop: when slots became free (think included), a ring of `depth` */
         uint8_t kind, ahead_head, nahead;
         bool listed, waiting, starved, over, finished, finite, barrier, capped;
+        bool behind;       /* open loop: its depth holds up an op that is due */
         struct dbio_op ahead[DBIO_LANE_AHEAD];
 };
 

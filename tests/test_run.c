@@ -274,6 +274,27 @@ START_TEST(streams_start_and_stop)
 }
 END_TEST
 
+/* 1000/s are due from 200 to 700 ms, depth 4 behind 10 ms carries 400/s: what is late at the stop does not go. */
+START_TEST(late_ops_stop_with_their_stream)
+{
+        struct kit *kit = new_kit(10 * MS);
+        struct dbio_stream *late = kit_add(kit, "late", (struct kit_source){.nr = ENDLESS, .gap_ns = MS});
+
+        late->depth = 4;
+        late->start_ns = 200 * MS;
+        late->stop_ns = 700 * MS;
+        kit->phase.duration_ns = 2 * SECOND;
+        ck_assert_int_eq(kit_run(kit), 0);
+        ck_assert_uint_eq(kit->result.due[0], 500);
+        ck_assert_uint_eq(kit->figures[0].ios + kit->result.unissued[0], 500);
+        ck_assert_uint_ge(kit->figures[0].ios, 196);
+        ck_assert_uint_le(kit->figures[0].ios, 204);
+        for (unsigned i = 0; i < kit_nissues; i++)
+                ck_assert_uint_le(kit_issues[i].t_ns, 700 * MS);
+        kit_release(kit);
+}
+END_TEST
+
 START_TEST(time_can_be_scaled)
 {
         struct kit *kit = new_kit(5 * MS);
@@ -522,7 +543,7 @@ TEST_MAIN("run", closed_loop_keeps_its_depth, open_loop_goes_when_due, overload_
           think_time_is_kept, hba_what_if, hba_splits_and_ports, hba_splits_at_sectors,
           touching_ops_never_share_a_call,
           barriers_hold_both_ways, phase_ops_end_it_exactly, endless_streams_stop_with_the_last_finite_one,
-          streams_start_and_stop, time_can_be_scaled, caps_hold, caps_are_shared,
+          streams_start_and_stop, late_ops_stop_with_their_stream, time_can_be_scaled, caps_hold, caps_are_shared,
           reads_that_are_checked_own_their_buffers, errors_are_counted_apart,
           too_many_errors_stop_the_run, an_op_that_never_comes_back_ends_the_run, a_broken_backend_keeps_the_figures,
           a_full_backend_is_waited_for, a_stop_from_outside_drains, thirty_days_at_200_000_a_second,
