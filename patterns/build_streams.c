@@ -144,11 +144,9 @@ static bool gives(struct dbio_build_stream *stream, const char *key)
         return field && dbio_field_is_set(field, config);
 }
 
-/* `think` is of closed loops and `arrival` of open ones: from `defaults`, which speak to all streams, either is left out
- * where it does not apply; from the stream itself it is an error (check_stream). */
-static void drop_default(const struct dbio_build *build, struct dbio_build_stream *stream)
+/* Takes a key back to its own default where `defaults` gave it and not the stream itself. */
+static void drop_default(const struct dbio_build *build, struct dbio_build_stream *stream, const char *key)
 {
-        const char *key = gives(stream, "rate") || gives(stream, "commit_rate") ? "think" : "arrival";
         const struct dbio_node *value = dbio_node_get(stream->node, key);
         const struct dbio_node *all = build->keys.defaults ? dbio_node_get(build->keys.defaults, key) : NULL;
         void *config;
@@ -158,6 +156,15 @@ static void drop_default(const struct dbio_build *build, struct dbio_build_strea
 
                 dbio_field_set_text(field, field->fallback, NULL, config, NULL);
         }
+}
+
+/* `think` is of closed loops, `arrival` of open ones, and a dirty map has a `skew` if it is hot: from `defaults`, which
+ * speak to all streams, each is left out where it does not apply; from the stream itself it is an error. */
+static void drop_defaults(const struct dbio_build *build, struct dbio_build_stream *stream)
+{
+        drop_default(build, stream, gives(stream, "rate") || gives(stream, "commit_rate") ? "think" : "arrival");
+        if ((stream->pattern->keys & DBIO_KEYS_DIRTY) && stream->entry.keys.dirty.map != DBIO_DIRTY_HOT)
+                drop_default(build, stream, "skew");
 }
 
 static const struct dbio_node *at_key(const struct dbio_node *map, const char *key)
@@ -237,7 +244,7 @@ int dbio_build_stream(const struct dbio_build *build, unsigned i, struct dbio_no
                 return dbio_node_error(dbio_node_get(node, "target"), err, "over %d targets", DBIO_MEMBERS_MAX);
         memcpy(keys->members, out->entry.target.targets, keys->nmembers * sizeof *keys->members);
         keys->target = keys->nmembers ? keys->members[0] : -1;
-        drop_default(build, out);
+        drop_defaults(build, out);
         return check_stream(out, err);
 }
 

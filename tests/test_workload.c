@@ -150,6 +150,22 @@ START_TEST(defaults_of_loops)
 }
 END_TEST
 
+/* A skew among defaults is for what draws places: a dirty map has one if it is hot, and is as it is if not. */
+START_TEST(defaults_of_skew)
+{
+        load("defaults: {skew: {zipf: 0.9}}\n" TARGETS
+             "streams:\n"
+             "  reads: {pattern: sqlserver.random_read, target: data}\n"
+             "  extents: {pattern: sqlserver.checkpoint, target: data, pages: 8, dirty: {map: extents, density: 0.5}}\n"
+             "  hot: {pattern: sqlserver.checkpoint, target: data, pages: 8, dirty: {map: hot}}\n"
+             "phases:\n  - {name: a, duration: 1s}\n");
+        ck_assert_str_eq(resolved("streams.extents.skew"), "uniform");
+        ck_assert(workload.streams[0].keys.skew.kind == workload.streams[2].keys.skew.kind);
+        ck_assert(workload.streams[0].keys.skew.kind != DBIO_SKEW_UNIFORM);
+        dbio_workload_release(&workload);
+}
+END_TEST
+
 START_TEST(sets)
 {
         static const struct dbio_set all[] = {
@@ -437,6 +453,7 @@ START_TEST(bad_workloads)
 }
 END_TEST
 
-TEST_MAIN("workload", everything_in_its_place, not_given, versions_and_defaults, defaults_of_loops, sets, phase_set,
+TEST_MAIN("workload", everything_in_its_place, not_given, versions_and_defaults, defaults_of_loops,
+          defaults_of_skew, sets, phase_set,
           resolved_text_is_stable, installed_workloads_are_stable, hash_covers_the_demand_alone, extends, missing_files,
           faults_on_small_targets, bad_workloads)
