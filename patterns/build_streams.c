@@ -4,6 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Says that the stream has no pattern, or which of its keys was meant to give it. */
+static void tell_no_pattern(const struct dbio_node *node, struct dbio_err *err)
+{
+        static const char *const wanted[] = {"pattern"};
+
+        for (unsigned i = 0; i < node->n; i++)
+                if (dbio_near_miss(node->keys[i]->text, wanted, 1)) {
+                        dbio_node_error(node->keys[i], err, "unknown key \"%.60s\": did you mean \"pattern\"?",
+                                        node->keys[i]->text);
+                        return;
+                }
+        dbio_node_error(node, err, "key \"pattern\" is missing: what the stream does (dbio describe patterns)");
+}
+
 static const struct dbio_pattern *find_pattern(const struct dbio_node *node, struct dbio_err *err)
 {
         const struct dbio_node *name = dbio_node_get(node, "pattern");
@@ -16,7 +30,7 @@ static const struct dbio_pattern *find_pattern(const struct dbio_node *node, str
                 return NULL;
         }
         if (!name) {
-                dbio_node_error(node, err, "key \"pattern\" is missing: what the stream does (dbio describe patterns)");
+                tell_no_pattern(node, err);
                 return NULL;
         }
         pattern = name->type == DBIO_NODE_SCALAR ? dbio_pattern_find(name->text) : NULL;
