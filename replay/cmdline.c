@@ -15,9 +15,7 @@ int dbio_label_check(const char *label, struct dbio_err *err)
         if (!text)
                 return dbio_err_set(err, DBIO_USAGE, "a label is text in UTF-8");
         json_decref(text);
-        if (!*label)
-                return dbio_err_set(err, DBIO_USAGE, "a label is not empty");
-        if (!label[strspn(label, "0123456789")] || !strcmp(label, "latest") || !strcmp(label, "previous"))
+        if (!strcmp(label, "latest") || !strcmp(label, "previous"))
                 return dbio_err_set(err, DBIO_USAGE, "%s is no label: it names other runs", label);
         return 0;
 }
