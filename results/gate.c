@@ -37,6 +37,29 @@ static void judge_counts(const struct dbio_gate *gate, const struct dbio_verdict
         snprintf(answer->why, sizeof answer->why, q->nr_new ? "judged in every run" : "no run with this figure");
 }
 
+/* 0 has no logarithm, and lies beyond any limit that it keeps or breaks: where all runs agree, nothing is left to estimate. */
+static void judge_zeros(const struct dbio_gate *gate, const struct dbio_verdict_question *q,
+                        struct dbio_gate_answer *answer)
+{
+        unsigned nr_kept = 0;
+
+        snprintf(answer->why, sizeof answer->why, q->nr_new == 1 && !q->exact
+                                                          ? "one run; a run like this may differ by itself; use --repeat 5"
+                                                          : "not above 0 in every run");
+        if (q->nr_new < (q->exact ? 1 : 2))
+                return;
+        for (unsigned i = 0; i < q->nr_new; i++) {
+                if (!isfinite(q->new_[i].value))
+                        return;
+                nr_kept += keeps(gate, q->new_[i].value, gate->limit);
+        }
+        if (nr_kept != 0 && nr_kept != q->nr_new)
+                return;
+        answer->word = nr_kept ? DBIO_GATE_PASS : DBIO_GATE_FAIL;
+        answer->p = nr_kept ? 1 : 0;
+        snprintf(answer->why, sizeof answer->why, "judged in every run");
+}
+
 /* ln(y / limit) of NEW alone, as an effect. -1: not enough runs, or a value not above 0. */
 static int against_limit(const struct dbio_gate *gate, const struct dbio_verdict_question *q,
                          struct dbio_stat_effect *effect)
@@ -92,9 +115,7 @@ void dbio_gate_judge(const struct dbio_gate *gate, const struct dbio_verdict_que
                 effect = verdict.effect;
                 limit = log1p(gate->limit) * sign;
         } else if (against_limit(gate, question, &effect)) {
-                snprintf(answer->why, sizeof answer->why, "%s",
-                         question->nr_new == 1 ? "one run; a run like this may differ by itself; use --repeat 5"
-                                               : "no run with a value above 0");
+                judge_zeros(gate, question, answer);
                 return;
         }
         answer->computed = true;

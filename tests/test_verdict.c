@@ -379,7 +379,7 @@ START_TEST(gates)
         const struct dbio_gate below = {.less = true, .limit = 10500}, above = {.limit = 10500};
         const struct dbio_gate errors = {.less = true, .limit = 1, .exact_only = true};
         const struct dbio_gate none = {.less = true, .or_equal = true, .limit = 0, .exact_only = true};
-        const double clean[] = {0, 0, 0}, one_bad[] = {0, 3, 0};
+        const double clean[] = {0, 0, 0}, one_bad[] = {0, 3, 0}, some[] = {0, 20000, 0}, unknown[] = {NAN, NAN, NAN};
         struct dbio_gate_answer answer = judge(iops2, a5, b5, 5);
         char text[300];
 
@@ -393,6 +393,11 @@ START_TEST(gates)
         ck_assert_int_eq(judge(p99, b5, a5, 1).word, DBIO_GATE_INCONCLUSIVE);
         ck_assert_int_eq(judge(below, NULL, a5, 5).word, DBIO_GATE_PASS);
         ck_assert_int_eq(judge(above, NULL, a5, 5).word, DBIO_GATE_FAIL);
+        ck_assert_int_eq(judge(below, NULL, clean, 3).word, DBIO_GATE_PASS); /* 0 < limit in each, though 0 has no logarithm */
+        ck_assert_int_eq(judge(above, NULL, clean, 3).word, DBIO_GATE_FAIL);
+        ck_assert_int_eq(judge(below, NULL, clean, 1).word, DBIO_GATE_INCONCLUSIVE);
+        ck_assert_int_eq(judge(above, NULL, some, 3).word, DBIO_GATE_INCONCLUSIVE);
+        ck_assert_int_eq(judge(below, NULL, unknown, 3).word, DBIO_GATE_INCONCLUSIVE);
         ck_assert_int_eq(judge(errors, NULL, clean, 3).word, DBIO_GATE_PASS);
         ck_assert_int_eq(judge(errors, NULL, one_bad, 3).word, DBIO_GATE_FAIL);
         ck_assert_int_eq(judge(none, NULL, clean, 3).word, DBIO_GATE_PASS); /* errors <= 0 */
