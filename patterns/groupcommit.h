@@ -53,7 +53,7 @@ extern const char *const dbio_arrival_names[];
          NULL, NULL},                                                                                                  \
         {"think", DBIO_FIELD_TIME, offsetof(type, m.think_ns), "0s", 0, 0,                                             \
          "of sessions: from a durable commit to the session's next one", "judgement", 0, NULL, NULL},                  \
-        {"bytes_per_commit", DBIO_FIELD_DIST, offsetof(type, m.bytes), bytes_default, 0, 0,                            \
+        {"bytes_per_commit", DBIO_FIELD_DIST, offsetof(type, m.bytes), bytes_default, 1, 1 << 30,                      \
          "log bytes that a commit adds", bytes_source, 0, NULL, NULL}
 #define DBIO_COMMIT_FIELDS(type, m, bytes_default, bytes_source)                                                       \
         {"commit_rate", DBIO_FIELD_RATE, offsetof(type, m.commit_rate), NULL, 0, 0,                                    \

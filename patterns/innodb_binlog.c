@@ -19,7 +19,7 @@ static const struct dbio_field fields[] = {
         {"commits_of", DBIO_FIELD_STREAM, AT(commits_of), NULL, 0, 0,
          "the innodb.redo_log stream whose commits go on to this log", "ordered_commit in sql/binlog.cc",
          DBIO_FIELD_REQUIRED, NULL, NULL},
-        {"bytes_per_commit", DBIO_FIELD_DIST, AT(bytes), NULL, 0, 0,
+        {"bytes_per_commit", DBIO_FIELD_DIST, AT(bytes), NULL, 1, 1 << 30,
          "bytes a commit adds to the binlog; not given: as many as it added to the redo log", "judgement", 0, NULL,
          NULL},
         {0},
