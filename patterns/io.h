@@ -23,7 +23,7 @@ struct dbio_io_config {
         {.key = "read", .type = DBIO_FIELD_SHARE, .offset = offsetof(config, read), .fallback = "100%", .min = 0, .max = 1, \
          .help = "share of reads, the rest are writes (fio rwmixread, diskspd -w gives the writes, SQLIO -k)",              \
          .source = "judgement"},                                                                                            \
-        {.key = "sector", .type = DBIO_FIELD_SIZE, .offset = offsetof(config, sector), .fallback = "auto", .min = 0,        \
+        {.key = "sector", .type = DBIO_FIELD_SIZE, .offset = offsetof(config, sector), .fallback = "auto", .min = 512,      \
          .max = 65536, .flags = DBIO_FIELD_SECTOR,                                                                          \
          .help = "sizes are rounded up to multiples of it; auto refuses what is no multiple of the target's",               \
          .source = "judgement"},                                                                                            \

@@ -85,6 +85,8 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                                     page);
         if (dbio_pattern_space(&init->space, env, keys->target, &keys->region, page, err))
                 return -1;
+        if (c->grow > init->space.to - init->space.from)
+                return dbio_err_set(err, DBIO_USAGE, "grow: more than the region has");
         init->cursor = init->space.from;
         dbio_stream_add_use(out, keys->target, false, true, &init->space);
         out->max_length = (uint32_t)c->io;

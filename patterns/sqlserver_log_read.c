@@ -115,6 +115,8 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                 return -1;
         if (c->bytes != DBIO_UNSET && c->bytes % env->targets[keys->target].sector)
                 return dbio_err_set(err, DBIO_USAGE, "bytes: no multiple of the target's sector");
+        if (c->bytes != DBIO_UNSET && c->bytes > r->space.to - r->space.from)
+                return dbio_err_set(err, DBIO_USAGE, "bytes: more than the region has");
         dbio_stream_add_use(out, keys->target, true, false, &r->space);
         out->max_length = (uint32_t)c->io;
         dbio_rng_init(&place, dbio_pattern_seed(env, DBIO_RNG_PLACE));

@@ -111,7 +111,7 @@ static int parse_size(PARSE_ARGS)
         UNUSED(scope);
         if (parse_whole(field, node, value, dbio_parse_size, err))
                 return -1;
-        if ((field->flags & DBIO_FIELD_SECTOR) && !*(uint64_t *)value)
+        if ((field->flags & DBIO_FIELD_SECTOR) && !strcmp(node->text, "auto"))
                 return 0;
         if (dbio_value_in_range(field, node, (double)*(uint64_t *)value, dbio_value_format_size, err))
                 return -1;
@@ -133,7 +133,7 @@ static int parse_count(PARSE_ARGS)
         UNUSED(scope);
         if (parse_whole(field, node, value, dbio_parse_count, err))
                 return -1;
-        if ((field->flags & DBIO_FIELD_SECTOR) && !*(uint64_t *)value)
+        if ((field->flags & DBIO_FIELD_SECTOR) && !strcmp(node->text, "auto"))
                 return 0;
         return dbio_value_in_range(field, node, (double)*(uint64_t *)value, dbio_value_format_number, err);
 }
