@@ -245,7 +245,7 @@ static int begin(struct dbio_study_run *study, const struct dbio_workload *workl
         for (unsigned i = 0; !code && i < study->plan.ncells; i++) {
                 const struct dbio_cell *cell = &study->plan.cells[i];
                 int64_t set_id;
-                unsigned runs;
+                unsigned runs = 0;
                 code = dbio_study_cell(study->store, study->study_id, i, cell->name, cell->nvalues,
                                        (const char *const *)cell->values, err);
                 if (!code)
