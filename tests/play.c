@@ -202,7 +202,7 @@ static bool issue(struct machine *m, struct source_state *state)
                 m->bytes[state->stream_index] += op->length;
                 *out = (struct play_op){
                         .op = *op,
-                        .done = {intended, m->now, m->now + latency, op->length},
+                        .done = {intended, m->now, m->now + latency, op->length, latency},
                         .stream = state->stream_index,
                         .source = state->index,
                         .outstanding = ++m->outstanding[state->stream_index],
