@@ -21,7 +21,7 @@ static bool begin(struct dbio_flow *flow, uint64_t now_ns)
         uint64_t due = next_due(flow), at = due > flow->ended_ns ? due : flow->ended_ns;
 
         if (due == UINT64_MAX) {
-                flow->base.ended = !flow->continuous;
+                flow->base.ended = !flow->continuous && !flow->lives_on;
                 return false;
         }
         if (due > now_ns)
@@ -91,7 +91,8 @@ static unsigned fill(struct dbio_source *base, uint64_t now_ns, struct dbio_op *
                         end(flow);
         }
         flow->more = n == max;
-        if (flow->ending && next_due(flow) == UINT64_MAX && !(flow->repeat && flow->every_ns == UINT64_MAX))
+        if (flow->ending && next_due(flow) == UINT64_MAX && !flow->lives_on &&
+            !(flow->repeat && flow->every_ns == UINT64_MAX))
                 base->ended = true;
         return n;
 }
@@ -141,7 +142,7 @@ static uint64_t wake(struct dbio_source *base)
                 return at;
         due = next_due(flow);
         if (due == UINT64_MAX)
-                return flow->continuous ? at : 0; /* fill then sets ended */
+                return flow->continuous || flow->lives_on ? at : 0; /* fill then sets ended */
         return due < at ? due : at;
 }
 

@@ -44,6 +44,7 @@ struct dbio_flow {
         unsigned page_bytes;         /* pages written are counted for the episode; 0 = the pattern counts what it reads */
         bool repeat;                 /* without every: begin again at the end */
         bool continuous;             /* no episodes: begins at 0, reports none */
+        bool lives_on;               /* when no episode is due any more either: others need what tick does */
         /* State. */
         bool running, ending, more, nudged;
         unsigned outstanding;

@@ -355,6 +355,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         self->config = config;
         self->target = (uint16_t)keys->target;
         self->write_flags = keys->write_through ? DBIO_OP_DSYNC : 0;
+        self->flow.lives_on = by_rate(self) && keys->dirty_map && env->duration_ns != UINT64_MAX;
         self->map = keys->dirty_map ? env->dirty_map(env, keys->dirty_map) : &self->own;
         if (!self->map)
                 return dbio_err_set(err, DBIO_BUG, "no memory for dirty map %s", keys->dirty_map);

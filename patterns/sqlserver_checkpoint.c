@@ -506,6 +506,7 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         c->ndatabases = (unsigned)cfg->databases;
         c->flow.per_due = c->ndatabases;
         c->flow.continuous = cfg->mode == INDIRECT;
+        c->flow.lives_on = by_rate(c) && keys->dirty_map && env->duration_ns != UINT64_MAX;
         if (c->flow.continuous)
                 out->flags &= ~(unsigned)DBIO_STREAM_EPISODES;
         if (c->flow.continuous && env->duration_ns == UINT64_MAX)
