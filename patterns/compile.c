@@ -18,7 +18,6 @@ struct shared_map {
         struct shared_map *next;
         const char *name;
         int target;
-        unsigned user; /* first stream that named it */
         struct dbio_dirty_map map;
 };
 
@@ -102,7 +101,7 @@ static struct dbio_dirty_map *env_dirty_map(const struct dbio_pattern_env *env, 
         shared = calloc(1, sizeof *shared);
         if (!shared)
                 return NULL;
-        *shared = (struct shared_map){.next = open->maps, .name = name, .target = target, .user = env->self};
+        *shared = (struct shared_map){.next = open->maps, .name = name, .target = target};
         open->maps = shared;
         return &shared->map;
 }
@@ -295,20 +294,16 @@ static int compile_all(struct open_phase *open, struct dbio_err *err)
                 if (open->phase->resolved[i].pattern->flags & DBIO_STREAM_COMMITS && open->stage[i] == WAITING &&
                     compile_stream(open, i, err))
                         return -1;
-        for (unsigned i = 0; i < n; i++)
-                if (open->stage[i] == WAITING && compile_stream(open, i, err))
-                        return -1;
+        for (unsigned takes = 0; takes < 2; takes++)
+                for (unsigned i = 0; i < n; i++)
+                        if (open->stage[i] == WAITING && open->phase->resolved[i].pattern->takes_dirt == takes &&
+                            compile_stream(open, i, err))
+                                return -1;
         for (unsigned i = 0; i < n; i++) {
                 if (set_after(open, i, err))
                         return -1;
                 ends |= !(open->streams[i].flags & DBIO_STREAM_ENDLESS);
         }
-        for (const struct shared_map *shared = open->maps; shared; shared = shared->next)
-                if (!shared->map.made) {
-                        dbio_err_set(err, DBIO_USAGE, "dirty_map: no stream of this phase makes pages of map %s dirty",
-                                     shared->name);
-                        return explain(err, open, shared->user);
-                }
         join_maps(open);
         number_groups(open);
         if (ends)

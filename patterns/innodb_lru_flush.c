@@ -138,6 +138,8 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
                                         err))
                         return -1;
                 self->space = self->map->space;
+                if (!self->map->made)
+                        self->map = NULL;
         } else if (dbio_space_init(&self->space, &keys->region, &env->targets[keys->target], self->page, self->page,
                                    err)) {
                 return -1;
@@ -168,6 +170,7 @@ const struct dbio_pattern dbio_innodb_lru_flush = {
         .presets = presets,
         .config_size = sizeof(struct config),
         .example = "{pattern: innodb.lru_flush, target: data, dirty_tail: 5%}",
+        .takes_dirt = true,
         .check = check,
         .compile = compile,
 };

@@ -80,6 +80,7 @@ struct dbio_pattern {
         size_t config_size;
         const char *example;     /* a stream's map in YAML, for describe */
         bool write_through;      /* default of write_through */
+        bool takes_dirt;         /* a stream that shares its dirty map may make the pages dirty: compiled after those */
         /* Checks what one field cannot say (exactly one of …, keys of another mode). On failure sets err's message, and
          * err->path to the key at fault; the caller adds the position. May be NULL. */
         int (*check)(const struct dbio_stream_keys *keys, const void *config, struct dbio_err *err);

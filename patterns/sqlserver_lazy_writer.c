@@ -48,7 +48,7 @@ struct lazy {
         struct dbio_flow flow;
         const struct config *config;
         struct dbio_dirty_map *map, own;
-        struct dbio_dirty_maker maker; /* of an own map: pages written are replaced by others that get dirty */
+        struct dbio_dirty_maker maker; /* where no other stream makes dirt: pages written are replaced by others */
         struct dbio_rng rng;
         double owed;          /* pages */
         uint64_t reads;       /* pages that the other stream has read, seen so far */
@@ -108,7 +108,7 @@ static enum dbio_flow_step next(struct dbio_flow *flow, uint64_t now_ns, struct 
         struct dbio_gather run = dbio_gather_take(lazy->map, page, (unsigned)lazy->config->max_pages_per_write);
 
         lazy->owed -= run.pages;
-        if (lazy->map == &lazy->own)
+        if (lazy->maker.map)
                 for (unsigned n = 0, tries = 0; n < run.pages && tries < 4096; tries++)
                         n += dbio_dirty_maker_one(&lazy->maker);
         op->kind = DBIO_WRITE;
@@ -132,17 +132,14 @@ static void release(struct dbio_flow *flow)
 
 static const struct dbio_flow_class class = {begin, next, NULL, tick, wake, NULL, release};
 
-/* A map of its own holds victim_dirty of the region's pages, unless `dirty` gives another density. */
-static int make_own(struct lazy *lazy, const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys,
-                    struct dbio_err *err)
+/* A map that no other stream makes dirty holds victim_dirty of the region's pages, unless `dirty` gives another
+ * density. */
+static int make_dirt(struct lazy *lazy, const struct dbio_pattern_env *env, const struct dbio_stream_keys *keys,
+                     struct dbio_err *err)
 {
         const struct config *c = lazy->config;
         double density;
 
-        lazy->map = &lazy->own;
-        if (dbio_dirty_map_join(lazy->map, &keys->region, &env->targets[keys->target],
-                                dbio_pattern_page(env, keys->target), err))
-                return -1;
         if (dbio_dirty_keys_density(&keys->dirty, (unsigned)c->max_pages_per_write, lazy->map->extent, &density, err))
                 return -1;
         struct dbio_dirty_plan plan = {
@@ -184,17 +181,13 @@ static int compile(const struct dbio_pattern_env *env, const struct dbio_stream_
         lazy->write_flags = keys->write_through ? DBIO_OP_DSYNC : 0;
         lazy->other = env->other_index(env, c->paired_with);
         dbio_rng_init(&lazy->rng, dbio_pattern_seed(env, 0));
-        if (!keys->dirty_map) {
-                if (make_own(lazy, env, keys, err))
-                        return -1;
-        } else {
-                lazy->map = env->dirty_map(env, keys->dirty_map);
-                if (!lazy->map)
-                        return dbio_err_set(err, DBIO_BUG, "no memory for dirty map %s", keys->dirty_map);
-                if (dbio_dirty_map_join(lazy->map, &keys->region, &env->targets[keys->target],
-                                        dbio_pattern_page(env, keys->target), err))
-                        return -1;
-        }
+        lazy->map = keys->dirty_map ? env->dirty_map(env, keys->dirty_map) : &lazy->own;
+        if (!lazy->map)
+                return dbio_err_set(err, DBIO_BUG, "no memory for dirty map %s", keys->dirty_map);
+        if (dbio_dirty_map_join(lazy->map, &keys->region, &env->targets[keys->target],
+                                dbio_pattern_page(env, keys->target), err) ||
+            (!lazy->map->made && make_dirt(lazy, env, keys, err)))
+                return -1;
         dbio_stream_add_use(out, keys->target, false, true, &lazy->map->space);
         out->max_length = (uint32_t)c->max_pages_per_write * lazy->map->page;
         return 0;
@@ -213,6 +206,7 @@ const struct dbio_pattern dbio_sqlserver_lazy_writer = {
         .config_size = sizeof(struct config),
         .example = "{pattern: sqlserver.lazy_writer, target: data, paired_with: reads, dirty: {map: pages}}",
         .write_through = true,
+        .takes_dirt = true,
         .check = check,
         .compile = compile,
         .ends = dbio_never_ends,
