@@ -3,6 +3,7 @@
 set -u
 work=$(mktemp -d "${TMPDIR:-/tmp}/dbio-check.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+export DBIO_WORK="$work"
 passed=0 failed=0 skipped=0
 for test; do
         if [ ! -e "$test" ]; then
@@ -14,7 +15,7 @@ for test; do
         tap=$work/$name.tap log=$work/$name.log
         : > "$tap"
         case $test in
-        *.test) DBIO_WORK=$work sh "$test" > "$tap" 2> "$log" ;;
+        *.test) sh "$test" > "$tap" 2> "$log" ;;
         *) CK_TAP_LOG_FILE_NAME=$tap CK_VERBOSITY=silent DBIO_SKIPS=$work/$name.skips "$test" > "$log" 2>&1 ;;
         esac
         code=$?
